@@ -1,0 +1,1 @@
+"""What flows through the graphs: specs, state, reducers, settings, errors. Imports nothing else of clew."""

@@ -1,0 +1,102 @@
+"""The state of the agent graph."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from langchain_core.messages import AnyMessage, ToolCall
+from langgraph.channels.delta import DeltaChannel
+from langgraph.channels.ephemeral_value import EphemeralValue
+from typing_extensions import NotRequired, TypedDict
+
+from .messages import merge_messages
+from .outcome import Outcome, Status
+
+SNAPSHOT_FREQUENCY = 1000
+"""Updates of a growing channel between two full copies of it in the database."""
+
+
+class Ending(TypedDict):
+    """What `terminate` is to write: the status and the fields of the `Outcome`."""
+
+    status: Status
+    """The status that the thread gets."""
+
+    success: bool
+    """As in `Outcome`."""
+
+    reason: str
+    """As in `Outcome`."""
+
+    answer: str
+    """As in `Outcome`."""
+
+
+class Progress(TypedDict):
+    """The counters of the newest task. One channel, so that a step writes them once."""
+
+    task: int
+    """Place in `messages` of the message that set the task; it is in every request."""
+
+    steps: int
+    """Think-act cycles begun."""
+
+    max_steps: int
+    """A limit that a person raised during the task; 0 for none."""
+
+    cut: int
+    """Place in `messages` where the part that is sent begins."""
+
+    watch: int
+    """Place in `messages` where the search for loops begins."""
+
+    nudge: str
+    """Advice put before the next-step prompt, after a loop was seen once."""
+
+    calibration: float
+    """Tokens that the provider counted for one token of our estimate."""
+
+    usage: dict[str, Any]
+    """A dump of `Usage` for the newest task."""
+
+    ending: Ending | None
+    """Set by the node that decided to end the task."""
+
+
+class AgentState(TypedDict):
+    """The channels of the agent graph."""
+
+    messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    """The whole history of the thread. What a request carries is a view of it."""
+
+    progress: NotRequired[Progress]
+    """Counters of the newest task."""
+
+    status: NotRequired[Status]
+    """`running` from the first step of a task to its end."""
+
+    outcome: NotRequired[Outcome | None]
+    """How the newest task ended; None while it runs."""
+
+    context: Annotated[list[AnyMessage], EphemeralValue]
+    """What a context node has for the next request: it is sent, and gone after that."""
+
+
+class AgentInput(TypedDict):
+    """What an agent graph is invoked with."""
+
+    messages: list[AnyMessage]
+    """The task: normally one human message, text or text with images."""
+
+
+class ToolTask(TypedDict):
+    """What `act` is sent: one tool call."""
+
+    call: ToolCall
+    """The call, with an id that no other call of the thread has."""
+
+    task: str
+    """Id of the message that set the task."""
+
+    plan: NotRequired[dict[str, Any] | None]
+    """For a call of `planning`: a dump of the thread's plan, None where there is none."""

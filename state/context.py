@@ -1,0 +1,30 @@
+"""What a run is given beside its input: the LangGraph `Runtime` context of every graph of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """Settings of one run. All have defaults, so that Studio and notebooks may leave them out."""
+
+    model: str | None = None
+    """Model name that overrides the one the graph was made with."""
+
+    workspace: str | None = None
+    """Folder of the run's files; None for `<CLEW_HOME>/workspaces/<thread>`."""
+
+    headless: bool = False
+    """Nobody is there to answer: a limit ends the run instead of asking."""
+
+    max_steps: int | None = None
+    """Step limit that overrides the spec's."""
+
+
+def run_context(runtime: Runtime[Any]) -> RunContext:
+    """The run's context; the defaults where an embedding graph has a context of its own."""
+    return runtime.context if isinstance(runtime.context, RunContext) else RunContext()

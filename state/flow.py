@@ -1,0 +1,151 @@
+"""The state of the plan graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import chain
+from types import NoneType
+from typing import Annotated, Any, Literal
+
+from langchain_core.messages import AnyMessage
+from langgraph.channels.delta import DeltaChannel
+from typing_extensions import NotRequired, TypedDict
+
+from .agent import SNAPSHOT_FREQUENCY, Ending
+from .messages import merge_messages
+from .outcome import Outcome, Status
+from .plan import Plan
+from .plan_fold import merge_plan
+
+RevisePolicy = Literal["on_failure", "always", "never"]
+"""When the plan is looked at again: after a step was blocked, after every wave of steps, or not at all."""
+
+
+class NoneUntilWritten(DeltaChannel[Any]):
+    """A delta channel that holds None until its first write, for values without an empty form."""
+
+    def __init__(
+        self, reducer: Callable[[Any, Sequence[Any]], Any], typ: Any = None, *, snapshot_frequency: int = 100
+    ) -> None:
+        super().__init__(reducer, NoneType, snapshot_frequency=snapshot_frequency)
+
+
+def merge_plan_writes(plan: Plan | None, writes: Sequence[Any]) -> Plan | None:
+    """Fold a batch of writes, each a plan, None or a list of operations, one after the other.
+
+    Each write is folded by itself, so that it makes no difference how a replay batches them.
+    """
+    return reduce(merge_plan, writes, plan)
+
+
+PlanChannel = Annotated[Plan | None, NoneUntilWritten(merge_plan_writes, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+
+
+class StepReport(TypedDict):
+    """How one attempt at a step went. Plain JSON."""
+
+    step: str
+    """Id of the step."""
+
+    agent: str
+    """Name of the agent that tried."""
+
+    status: Status
+    """How the agent's run ended."""
+
+    success: bool
+    """Whether the agent says that the step is done."""
+
+    reason: str
+    """Why the run ended."""
+
+    answer: str
+    """What the agent had to say at the end."""
+
+    steps: int
+    """Think-act cycles that it took."""
+
+    usage: dict[str, Any]
+    """A dump of the `Usage` of the attempt."""
+
+    operations: list[dict[str, Any]]
+    """Changes of the plan that the agent asked for."""
+
+    executions: list[dict[str, Any]]
+    """Dumps of the `ToolExecution`s of the attempt."""
+
+
+def append_reports(reports: Sequence[StepReport], writes: Sequence[list[StepReport]]) -> list[StepReport]:
+    """Put the reports of a batch behind the others."""
+    return [*reports, *chain.from_iterable(writes)]
+
+
+class FlowProgress(TypedDict):
+    """The counters of a plan run. One channel, so that a node writes them once."""
+
+    task: int
+    """Place in `messages` of the message that set the task."""
+
+    steps: int
+    """Think-act cycles of all agents together."""
+
+    revisions: int
+    """Revisions of the plan that were made."""
+
+    reports: int
+    """Reports that were recorded; those after them in the channel are not."""
+
+    usage: dict[str, Any]
+    """A dump of the `Usage` of the planner and all agents."""
+
+    ending: Ending | None
+    """Set by the node that decided to end the run."""
+
+
+class FlowState(TypedDict):
+    """The channels of the plan graph."""
+
+    messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    """The task, and at the end the answer."""
+
+    plan: PlanChannel
+    """The plan: the truth about it."""
+
+    reports: Annotated[list[StepReport], DeltaChannel(append_reports, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    """Every attempt at a step, in the order in which they were recorded."""
+
+    progress: NotRequired[FlowProgress]
+    """Counters of the run."""
+
+    status: NotRequired[Status]
+    """`running` from the plan's creation to the end."""
+
+    outcome: NotRequired[Outcome | None]
+    """How the run ended; None while it runs."""
+
+
+class FlowInput(TypedDict):
+    """What a plan graph is invoked with."""
+
+    messages: list[AnyMessage]
+    """The task: normally one human message."""
+
+
+class StepTask(TypedDict):
+    """What `execute_step` is sent: one step and what its agent must know. Plain JSON."""
+
+    step: str
+    """Id of the step."""
+
+    text: str
+    """What is to be done."""
+
+    plan: dict[str, Any]
+    """A dump of the plan without the results, for the agent's `planning` tool."""
+
+    results: str
+    """Results of the steps that this one builds on."""
+
+    max_steps: int | None
+    """The attempt's share of the budget, in think-act cycles; None for the agent's own limit."""

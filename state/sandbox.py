@@ -1,0 +1,60 @@
+"""Where commands run, and what they may use there: the `[sandbox]` table."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, PositiveFloat, PositiveInt
+
+MEGABYTE = 2**20
+
+
+class Limits(BaseModel):
+    """Limits of a sandbox. Memory and processes count together where the system has cgroups for us, else singly."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory: PositiveInt = 4096 * MEGABYTE
+    """Bytes of memory."""
+
+    processes: PositiveInt = 512
+    """Processes and threads at the same time."""
+
+    file_size: PositiveInt = 2048 * MEGABYTE
+    """Bytes of any one file that is written."""
+
+    cpu_seconds: PositiveInt = 3600
+    """Processor seconds of any one process."""
+
+
+class DockerOptions(BaseModel):
+    """The container of the docker backend."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    image: str = "python:3.12-slim"
+    """Image of the container; it has bash, grep and python3."""
+
+    memory: PositiveInt = 512 * MEGABYTE
+    """Bytes of memory of the whole container."""
+
+    cpus: PositiveFloat = 1.0
+    """Processors that the container may use."""
+
+
+class SandboxOptions(BaseModel):
+    """Which sandbox the tools run in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    backend: Literal["auto", "bubblewrap", "local", "docker"] = "auto"
+    """`auto` is bubblewrap where it works, else local, which contains nothing."""
+
+    network: bool = False
+    """Whether commands may use the network; the local backend cannot forbid it."""
+
+    limits: Limits = Limits()
+    """What the sandbox may use."""
+
+    docker: DockerOptions = DockerOptions()
+    """The container of the docker backend."""

@@ -1,0 +1,207 @@
+"""Settings: flags over `CLEW_*` environment over `clew.toml` over defaults."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    ValidationError,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from .browser import BrowserSettings
+from .errors import UsageError
+from .sandbox import SandboxOptions
+
+SETTINGS_FILE = "clew.toml"
+
+LONGEST_FOLDER_NAME = 200
+"""Characters of a folder's name; file systems take 255 bytes."""
+
+
+class ModelSettings(BaseModel):
+    """How to reach one model: the `[llm]` table, or an `[llm.NAME]` table over it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str | None = None
+    """Name as `load_model` takes it, such as `openai:gpt-5`."""
+
+    base_url: str | None = None
+    """Address of an OpenAI-compatible server; None for the provider's own."""
+
+    api_key: SecretStr | None = None
+    """Key of the provider; None takes the provider's environment variable."""
+
+    temperature: float | None = None
+    """Sampling temperature; None for the provider's default."""
+
+    max_tokens: PositiveInt | None = None
+    """Tokens that one reply may have."""
+
+    max_input_tokens: PositiveInt | None = None
+    """Tokens that one request may have; older messages are left out beyond it."""
+
+    api_type: Literal["openai", "azure"] = "openai"
+    """Which flavour of the OpenAI protocol the server speaks."""
+
+    api_version: str | None = None
+    """API version of an Azure server."""
+
+    vision: bool = True
+    """Whether the model sees images; if not, a marker is sent instead."""
+
+    timeout: PositiveFloat = 300.0
+    """Seconds that one call may take."""
+
+    max_retries: int = Field(5, ge=0)
+    """Further tries of a call that failed in a way that may pass."""
+
+
+class Price(BaseModel):
+    """Price of one model for a million tokens."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: float = 0.0
+    """Per million input tokens."""
+
+    cached_input: float | None = None
+    """Per million cached input tokens; None for the input price."""
+
+    output: float = 0.0
+    """Per million output tokens."""
+
+
+class RunFlowSettings(BaseModel):
+    """How plans are carried out: the `[runflow]` table."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agents: list[str] = Field(default_factory=lambda: ["manus"], min_length=1)
+    """Names of the agents that carry out the steps; the first is the primary one."""
+
+    parallel: PositiveInt = 4
+    """Steps that may run at once."""
+
+    revise: Literal["on_failure", "always", "never"] = "on_failure"
+    """When the planner looks at the plan again."""
+
+    max_revisions: NonNegativeInt = 3
+    """Revisions that one run may make."""
+
+    max_steps: PositiveInt | None = None
+    """Think-act cycles of all agents together; None for no limit but each agent's own."""
+
+    timeout: PositiveFloat | None = None
+    """Seconds after which a run is paused; None for no bound."""
+
+
+class Settings(BaseSettings):
+    """All settings of clew. One annotated example file stands at the root: `clew.example.toml`."""
+
+    model_config = SettingsConfigDict(env_prefix="CLEW_", env_nested_delimiter="__", extra="forbid")
+
+    home: Path = Path(".clew")
+    """Folder of everything that clew keeps."""
+
+    model: str | None = None
+    """Model of runs that name none; None takes `[llm] model`."""
+
+    db: str | None = None
+    """Path or URL of the database of checkpoints; None for `<home>/clew.db`."""
+
+    workspace: Path | None = None
+    """Folder of a run's files; None for `<home>/workspaces/<thread>`."""
+
+    max_input_tokens: PositiveInt | None = None
+    """Tokens that one request may have, for models whose table does not say."""
+
+    log: Path | None = None
+    """File of the structured log; None for no log."""
+
+    llm: dict[str, Any] = Field(default_factory=dict)
+    """The `[llm]` table: fields of `ModelSettings`, and tables `NAME` of them."""
+
+    runflow: RunFlowSettings = RunFlowSettings()
+    """The `[runflow]` table: how `clew plan` carries out plans."""
+
+    sandbox: SandboxOptions = SandboxOptions()
+    """The `[sandbox]` table: where commands run."""
+
+    browser: BrowserSettings = BrowserSettings()
+    """The `[browser]` table: how a browser is found, started and bounded."""
+
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Price of each model, by name."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, then the environment, then the file in the current folder."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(SETTINGS_FILE))
+
+    @property
+    def database(self) -> str:
+        """URL or path of the database of checkpoints."""
+        return self.db or str(self.home / "clew.db")
+
+    def workspace_of(self, thread: str) -> Path:
+        """Folder of a thread's files, absolute; not created here."""
+        return (self.workspace or self.home / "workspaces" / folder_name(thread)).absolute()
+
+    def model_settings(self, name: str | None = None) -> ModelSettings:
+        """The `[llm.NAME]` table over the `[llm]` table; the latter alone if there is no such table."""
+        shared = {key: value for key, value in self.llm.items() if not isinstance(value, dict)}
+        own = self.llm.get(name, {}) if name else {}
+        try:
+            return ModelSettings.model_validate({**shared, **own})
+        except ValidationError as error:
+            raise UsageError(f"[llm] settings: {first_line(error)}") from error
+
+
+def folder_name(thread: str) -> str:
+    """Name of one folder for a thread: its id where that is a plain name, else one that leads nowhere else."""
+    name = quote(thread, safe=" @+=,:") or "%"
+    if name.startswith("."):
+        name = f"%2E{name[1:]}"
+    if len(name) <= LONGEST_FOLDER_NAME:
+        return name
+    digest = sha256(thread.encode()).hexdigest()
+    return f"{name[: LONGEST_FOLDER_NAME - len(digest) - 1]}-{digest}"
+
+
+def load_settings(**flags: Any) -> Settings:
+    """Read the settings; `flags` that are None are left to the environment and the file.
+
+    Raises:
+        UsageError: a setting is unknown or malformed.
+    """
+    try:
+        return Settings(**{name: value for name, value in flags.items() if value is not None})
+    except ValidationError as error:
+        raise UsageError(f"settings: {first_line(error)}") from error
+    except ValueError as error:
+        raise UsageError(f"{SETTINGS_FILE}: {error}") from error
+
+
+def first_line(error: ValidationError) -> str:
+    """One sentence for a validation error: the field and what is wrong with it."""
+    problem = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, problem['loc'])) or 'value'}: {problem['msg']}"

@@ -1,0 +1,67 @@
+"""What an agent is: data, not a class."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+
+ToolChoice = Literal["none", "auto", "required"]
+
+BARE_STEPS = 10
+"""Step limit of an agent without tools (seed ``agent-system.rst``, BaseAgent)."""
+
+TOOL_CALLING_STEPS = 30
+"""Step limit of an agent with tools (seed ``agent-system.rst``, ToolCallAgent)."""
+
+
+def _default_max_steps(fields: dict[str, Any]) -> int:
+    return TOOL_CALLING_STEPS if fields.get("tools") else BARE_STEPS
+
+
+class AgentSpec(BaseModel):
+    """One agent: its prompts, its tools and its bounds (seed ``agent-system.rst``, Key Attributes)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field("base", pattern=r"^[a-z][a-z0-9_]*$")
+    """Identifier: the name of the graph, of the agent in a plan, and of the tool that delegates to it."""
+
+    description: str = ""
+    """One sentence by which a person or a planner chooses the agent."""
+
+    model: str | None = None
+    """Model name for `load_model`; None takes the run's model."""
+
+    system_prompt: str = ""
+    """Text of the system message, or `prompt:NAME` for one of clew's prompt files."""
+
+    next_step_prompt: str = ""
+    """Text sent, and never stored, as the last message of each request; or `prompt:NAME`."""
+
+    tools: tuple[str, ...] = ()
+    """Names of the tools that the agent may call."""
+
+    context: tuple[str, ...] = ()
+    """Names of the context nodes that run before each think."""
+
+    max_messages: PositiveInt = 100
+    """Messages of the history that a request may carry; the thread itself keeps them all."""
+
+    max_steps: PositiveInt = Field(default_factory=_default_max_steps)
+    """Think-act cycles that one task may take: 10 without tools, 30 with."""
+
+    max_observe: PositiveInt | None = None
+    """Characters of one tool result that the model sees; None for all of it."""
+
+    tool_timeout: PositiveFloat = 600.0
+    """Seconds that one tool call may take."""
+
+    duplicate_threshold: PositiveInt = 2
+    """Earlier replies with the same text that make the agent stuck."""
+
+    tool_choice: ToolChoice = "auto"
+    """`none` sends no tools, `required` refuses an answer without a tool call."""
+
+    terminating_tools: tuple[str, ...] = ("terminate",)
+    """Tools whose call ends the task (the seed's special tools)."""

@@ -1,0 +1,50 @@
+"""What a thread remembers beside its checkpoints."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from .spec import AgentSpec
+
+
+class ThreadRecord(BaseModel):
+    """How a thread was started, so that it can be resumed with nothing but its id."""
+
+    thread: str
+    """Id of the thread."""
+
+    graph: str = "agent"
+    """Which graph runs on it: `agent` or `plan`."""
+
+    agents: list[AgentSpec] = Field(default_factory=list)
+    """Specs of the agents, the primary one first."""
+
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Further arguments of the graph, plain JSON."""
+
+    task: str = ""
+    """The newest task, in the person's words."""
+
+    model: str | None = None
+    """Model name as `load_model` takes it."""
+
+    workspace: str | None = None
+    """Folder of the run's files, absolute."""
+
+    max_steps: int | None = None
+    """Step limit of the run; None for the spec's."""
+
+    headless: bool = False
+    """Whether the run was started with nobody to answer."""
+
+    paused: bool = False
+    """Whether a person stopped the run, or set it where it stands: no process died."""
+
+    created: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    """When the thread began."""
+
+    updated: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    """When a run on it last began or ended."""

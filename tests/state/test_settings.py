@@ -1,0 +1,46 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.state.errors import UsageError
+from clew.state.settings import Settings, folder_name, load_settings
+
+
+@pytest.mark.parametrize("thread", ["report", "2026-11-20", "lease:1", "a.b_c", "Jörg"])
+def test_a_thread_has_a_folder_below_the_home(tmp_path, thread):
+    assert Settings(home=tmp_path).workspace_of(thread).parent == tmp_path / "workspaces"
+
+
+def test_a_plain_name_is_the_name_of_its_folder(tmp_path):
+    assert Settings(home=tmp_path).workspace_of("report-7").name == "report-7"
+
+
+@pytest.mark.parametrize("thread", ["../x", "..", ".", "", "/etc", "a/../../x", "~/x", "a\0b", "x" * 500, ".clew"])
+def test_no_thread_leads_out_of_the_folder_of_workspaces(tmp_path, thread):
+    place = Settings(home=tmp_path).workspace_of(thread)
+    assert place.parent == tmp_path / "workspaces"
+    assert place.resolve() == place
+    place.mkdir(parents=True)
+
+
+@given(st.lists(st.text(), unique=True))
+def test_no_two_threads_share_a_folder(threads):
+    names = list(map(folder_name, threads))
+    assert len(set(names)) == len(names)
+    assert not [name for name in names if "/" in name or name.startswith(".") or not 0 < len(name) <= 200]
+
+
+def test_the_sandbox_is_set_by_file_and_environment(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clew.toml").write_text("[sandbox]\nnetwork = true\n[sandbox.limits]\nprocesses = 64\n")
+    monkeypatch.setenv("CLEW_SANDBOX__BACKEND", "local")
+    sandbox = load_settings().sandbox
+    assert (sandbox.backend, sandbox.network, sandbox.limits.processes) == ("local", True, 64)
+
+
+@pytest.mark.parametrize("table", ["[sandbox]\nbackend = 'chroot'", "[browser]\nwindow = true"])
+def test_a_malformed_table_is_refused_with_the_name_of_the_field(tmp_path, monkeypatch, table):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clew.toml").write_text(table)
+    with pytest.raises(UsageError, match=r"settings: (sandbox\.backend|browser\.window)"):
+        load_settings()
