@@ -1,0 +1,1 @@
+"""Chat models: OpenAI-compatible, scripted, recorded and replayed."""
