@@ -1,0 +1,1 @@
+"""Prompts: one Markdown file per prompt, and a strict loader."""
