@@ -1,0 +1,1 @@
+"""Checkpoints: savers and what is kept of threads."""

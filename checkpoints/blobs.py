@@ -1,0 +1,117 @@
+"""Large payloads, such as screenshots and long outputs: stored once, by content, and loaded on demand."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from sqlite3 import Connection
+
+from ..state.errors import CheckpointError
+from .database import Database, Statement
+from .serializer import Protection
+from .sqlite_database import SqliteDatabase, transaction
+
+SCHEME = "sha256:"
+"""How a reference begins; the hexadecimal digest of the content follows."""
+
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS blobs (
+        digest TEXT PRIMARY KEY, size BIGINT NOT NULL, type TEXT NOT NULL, data {bytes} NOT NULL
+    )""",
+    "CREATE TABLE IF NOT EXISTS blob_uses (thread TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (thread, digest))",
+    "CREATE INDEX IF NOT EXISTS blob_uses_by_digest ON blob_uses (digest)",
+)
+
+_ADD = "INSERT INTO blobs (digest, size, type, data) VALUES (?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
+_USE = "INSERT INTO blob_uses (thread, digest) VALUES (?, ?) ON CONFLICT (thread, digest) DO NOTHING"
+_SHARE = """INSERT INTO blob_uses (thread, digest) SELECT ?, digest FROM blob_uses WHERE thread = ?
+    ON CONFLICT (thread, digest) DO NOTHING"""
+_END_USES = "DELETE FROM blob_uses WHERE thread = ?"
+_DROP_UNUSED = "DELETE FROM blobs WHERE NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.digest = blobs.digest)"
+_LIST = """SELECT u.digest, b.size FROM blob_uses u JOIN blobs b ON b.digest = u.digest
+    WHERE u.thread = ? ORDER BY u.digest"""
+
+
+def blob_tables(bytes_type: str) -> list[str]:
+    """The layout: for SQLite in a file of its own beside the database, for PostgreSQL in the database."""
+    return [table.format(bytes=bytes_type) for table in _TABLES]
+
+
+def prepare_blobs(connection: Connection) -> None:
+    """Make the tables in a SQLite file that has none."""
+    for table in blob_tables("BLOB"):
+        connection.execute(table)
+
+
+def release_inline(database: SqliteDatabase, thread: str) -> None:
+    """`BlobStore.release` for the sync interface of SQLite."""
+    _write_inline(database, (_END_USES, (thread,)), (_DROP_UNUSED, ()))
+
+
+def share_inline(database: SqliteDatabase, source: str, target: str) -> None:
+    """`BlobStore.share` for the sync interface of SQLite."""
+    _write_inline(database, (_SHARE, (target, source)))
+
+
+def _write_inline(database: SqliteDatabase, *statements: Statement) -> None:
+    def work(connection: Connection) -> None:
+        with transaction(connection):
+            for query, parameters in statements:
+                connection.execute(query, parameters)
+
+    if not database.is_missing():
+        database.run(work)
+
+
+class BlobStore:
+    """Payloads by reference. A payload lives as long as some thread uses it.
+
+    The reference is the hash of the content in the clear, so whoever has the file can tell whether it holds a
+    payload that he has already, encrypted or not.
+    """
+
+    def __init__(self, database: Database, protection: Protection) -> None:
+        self._database = database
+        self._serde = protection.serde
+        self._redactor = protection.redactor
+
+    async def put(self, thread: str, payload: bytes | str) -> str:
+        """Store a payload for a thread and return its reference. The same content is stored once.
+
+        Secrets are masked, in a text those of any kind, in bytes the known ones.
+
+        Raises:
+            CheckpointError: the database cannot be written.
+        """
+        text = self._redactor.text(payload).encode() if isinstance(payload, str) else payload
+        clean = self._redactor.raw(text)
+        digest = sha256(clean).hexdigest()
+        row = (digest, len(clean), *self._serde.dumps_typed(clean))
+        await self._database.write((_ADD, row), (_USE, (thread, digest)))
+        return SCHEME + digest
+
+    async def get(self, reference: str) -> bytes:
+        """The payload of a reference.
+
+        Raises:
+            CheckpointError: it is not there, or cannot be read.
+        """
+        digest = reference.removeprefix(SCHEME)
+        rows = await self._database.fetch("SELECT type, data FROM blobs WHERE digest = ?", (digest,))
+        if not rows:
+            raise CheckpointError(f"no payload {reference}: its thread was deleted, or it belongs to another database")
+        payload: bytes = self._serde.loads_typed((rows[0][0], bytes(rows[0][1])))
+        return payload
+
+    async def references(self, thread: str) -> dict[str, int]:
+        """The references that a thread uses, and the bytes of each payload."""
+        return {SCHEME + digest: int(size) for digest, size in await self._database.fetch(_LIST, (thread,))}
+
+    async def share(self, source: str, target: str) -> None:
+        """Let a thread use all payloads of another."""
+        if await self.references(source):
+            await self._database.write((_SHARE, (target, source)))
+
+    async def release(self, thread: str) -> None:
+        """End a thread's use of its payloads; those that no other thread uses are deleted."""
+        if await self.references(thread):
+            await self._database.write((_END_USES, (thread,)), (_DROP_UNUSED, ()))

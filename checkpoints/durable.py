@@ -1,0 +1,72 @@
+"""What every saver of ours can do beyond LangGraph's interface."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from .blobs import BlobStore
+from .channels import DeltaChannels
+from .database import Database
+from .retention import Node
+
+
+class DurableSaver(BaseCheckpointSaver[Any]):
+    """A saver whose threads can be listed, measured, cut and moved, whatever its database."""
+
+    database: Database
+    """Where the checkpoints are, and the threads and leases."""
+
+    blobs: BlobStore
+    """The large payloads of the threads."""
+
+    channels: DeltaChannels
+    """The delta channels that pruning can rebuild."""
+
+    sizes_query: str
+    """SQL that gives thread, namespace, checkpoint and bytes of everything stored; its rows are to be summed."""
+
+    writes_query: str
+    """SQL that gives namespace, checkpoint, task, path, index, channel, type, value and run of a thread's writes."""
+
+    @abstractmethod
+    async def aprune(
+        self,
+        thread_ids: Sequence[str],
+        *,
+        strategy: str = "keep_latest",
+        newest: int = 1,
+        since: datetime | None = None,
+    ) -> None:
+        """Delete older checkpoints of some threads; those that stay keep their whole state.
+
+        Args:
+            thread_ids: the threads.
+            strategy: `keep_latest`, `keep_since` or `delete` (all).
+            newest: checkpoints of each namespace that stay in any case.
+            since: `keep_since` keeps what was made at this time or later.
+
+        Raises:
+            UsageError: an unknown strategy, or one without its argument.
+            CheckpointError: a thread has a delta channel whose reducer is unknown; it stays as it was.
+        """
+
+    @abstractmethod
+    async def anodes(self, thread: str) -> list[Node]:
+        """The checkpoints of a thread, without their contents."""
+
+    @abstractmethod
+    async def aretain(self, thread: str, kept: Collection[Node], unanswered: Collection[Node] = ()) -> None:
+        """Delete every checkpoint of a thread but `kept`, which keep their state; `unanswered` lose their writes.
+
+        Raises:
+            CheckpointError: a delta channel's reducer is unknown; the thread stays as it was.
+        """
+
+    @abstractmethod
+    async def acompact(self) -> None:
+        """Give the space of what was deleted back to the disk, where the database does not do so by itself."""

@@ -1,0 +1,101 @@
+"""Opening a database of checkpoints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from ..state.errors import UsageError
+from .blobs import prepare_blobs
+from .channels import STATES, DeltaChannels, delta_channels
+from .durable import DurableSaver
+from .encryption import KEY_VARIABLE, check_key
+from .redact import known_secrets
+from .schema import prepare
+from .serializer import Protection, protection
+from .sqlite import SqliteCheckpointSaver
+from .sqlite_database import IN_MEMORY, SqliteDatabase
+
+DEFAULT_DATABASE = ".clew/clew.db"
+
+
+@asynccontextmanager
+async def open_saver(
+    url: str | Path | None = None,
+    *,
+    states: Iterable[type] = STATES,
+    secrets: Iterable[str] | None = None,
+    key: str | None = None,
+    full_sync: bool = False,
+    in_thread: bool = False,
+) -> AsyncIterator[DurableSaver]:
+    """Open the saver of a database, made where it is missing, and close it at the end.
+
+    Args:
+        url: a path, `sqlite:///PATH` or `postgresql://…`; None for `.clew/clew.db`.
+        states: state schemas whose delta channels pruning must be able to rebuild; a graph of your own adds its.
+        secrets: values that must not be stored; None for those that the environment names as secrets.
+        key: encrypts every stored value; None for `CLEW_ENCRYPTION_KEY`, and no encryption where that is not set.
+        full_sync: SQLite waits for the disk at each step. Without it a power cut, not a crash, may lose the
+            newest steps.
+        in_thread: SQLite works in one thread instead of inline; `langgraph dev` needs it.
+
+    Raises:
+        UsageError: the URL is of a kind that clew does not know, or the key cannot be used.
+        CheckpointError: the database cannot be opened, or the key is not its own.
+    """
+    guarded = protection(known_secrets() if secrets is None else secrets, key or os.environ.get(KEY_VARIABLE))
+    channels = delta_channels(*states)
+    place = str(url or DEFAULT_DATABASE)
+    opening: AbstractAsyncContextManager[DurableSaver]
+    if place.startswith(("postgresql://", "postgres://")):
+        opening = _open_postgres(place, guarded, channels)
+    else:
+        opening = _open_sqlite(sqlite_path(place), guarded, channels, full_sync=full_sync, in_thread=in_thread)
+    async with opening as saver:
+        await check_key(saver.database, saver.serde)
+        yield saver
+
+
+@asynccontextmanager
+async def _open_sqlite(
+    path: Path, guarded: Protection, channels: DeltaChannels, *, full_sync: bool, in_thread: bool
+) -> AsyncIterator[SqliteCheckpointSaver]:
+    database = SqliteDatabase(path, prepare, full_sync=full_sync, in_thread=in_thread)
+    blob_path = path if str(path) == IN_MEMORY else path.with_name(f"{path.name}-blobs")
+    blob_file = SqliteDatabase(blob_path, prepare_blobs, optional=True, full_sync=full_sync, in_thread=in_thread)
+    try:
+        yield SqliteCheckpointSaver(database, blob_file, protection=guarded, channels=channels)
+    finally:
+        await database.aclose()
+        await blob_file.aclose()
+
+
+@asynccontextmanager
+async def _open_postgres(url: str, guarded: Protection, channels: DeltaChannels) -> AsyncIterator[DurableSaver]:
+    try:
+        from .postgres import PostgresCheckpointSaver
+        from .postgres_database import open_pool
+        from .postgres_schema import prepare as prepare_postgres
+    except ImportError as error:
+        raise UsageError("postgresql:// needs its driver: pip install 'clew[postgres]'") from error
+    async with open_pool(url) as pool:
+        saver = PostgresCheckpointSaver(pool, protection=guarded, channels=channels)
+        await prepare_postgres(pool, saver.setup)
+        yield saver
+
+
+def sqlite_path(url: str | Path) -> Path:
+    """The file that a path or a `sqlite:` URL names.
+
+    Raises:
+        UsageError: it is a URL of another kind.
+    """
+    text = str(url)
+    if text.startswith("sqlite:///"):
+        return Path(text.removeprefix("sqlite:///"))
+    if "://" in text:
+        raise UsageError(f"no database {text.split('://')[0]}://: give a path, sqlite:///PATH or postgresql://…")
+    return Path(url)

@@ -1,0 +1,97 @@
+"""The layout of a SQLite database of checkpoints, and the way from older layouts to it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ..state.errors import CheckpointError
+from .journal import journal_table
+from .sqlite_database import transaction
+
+VERSION = 1
+"""Layout that this code reads and writes; kept in the file as `PRAGMA user_version`."""
+
+_STOCK_TABLES = (
+    """CREATE TABLE IF NOT EXISTS checkpoints (
+        thread_id TEXT NOT NULL,
+        checkpoint_ns TEXT NOT NULL DEFAULT '',
+        checkpoint_id TEXT NOT NULL,
+        parent_checkpoint_id TEXT,
+        type TEXT,
+        checkpoint BLOB,
+        metadata BLOB,
+        PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+    )""",
+    """CREATE TABLE IF NOT EXISTS writes (
+        thread_id TEXT NOT NULL,
+        checkpoint_ns TEXT NOT NULL DEFAULT '',
+        checkpoint_id TEXT NOT NULL,
+        task_id TEXT NOT NULL,
+        task_path TEXT NOT NULL DEFAULT '',
+        idx INTEGER NOT NULL,
+        channel TEXT NOT NULL,
+        type TEXT,
+        value BLOB,
+        PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+    )""",
+)
+"""What LangGraph's own SQLite saver makes. A database of its is layout 0, and an empty file too."""
+
+_OWN_TABLES = (
+    "ALTER TABLE checkpoints ADD COLUMN run_id TEXT",
+    "ALTER TABLE writes ADD COLUMN run_id TEXT",
+    "UPDATE checkpoints SET run_id = json_extract(CAST(metadata AS TEXT), '$.run_id') WHERE metadata IS NOT NULL",
+    "CREATE INDEX checkpoints_by_run ON checkpoints (run_id) WHERE run_id IS NOT NULL",
+    "CREATE TABLE facts (name TEXT PRIMARY KEY, type TEXT NOT NULL, value BLOB NOT NULL)",
+    "CREATE TABLE threads (thread TEXT PRIMARY KEY, updated TEXT NOT NULL, type TEXT NOT NULL, record BLOB NOT NULL)",
+    """CREATE TABLE leases (
+        thread TEXT PRIMARY KEY,
+        token TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        host TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        started TEXT NOT NULL,
+        heartbeat INTEGER NOT NULL
+    )""",
+    journal_table("BLOB"),
+)
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Bring the database to layout `VERSION`, in one transaction.
+
+    Raises:
+        CheckpointError: the file holds something else, or a layout that is newer than this code.
+    """
+    if layout(connection) == VERSION:
+        return
+    with transaction(connection):
+        found = layout(connection)
+        if found > VERSION:
+            raise CheckpointError(f"the database has layout {found} and this clew knows {VERSION}: upgrade clew")
+        if found == VERSION:
+            return
+        _refuse_strangers(connection)
+        for statement in _STOCK_TABLES:
+            connection.execute(statement)
+        if "task_path" not in _columns(connection, "writes"):
+            connection.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''")
+        for statement in _OWN_TABLES:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version={VERSION}")
+
+
+def layout(connection: sqlite3.Connection) -> int:
+    """The layout version that the file says it has."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _refuse_strangers(connection: sqlite3.Connection) -> None:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if tables and not {"checkpoints", "writes"} <= tables:
+        raise CheckpointError("the file is a SQLite database of another program: name another database")
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}

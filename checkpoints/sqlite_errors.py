@@ -1,0 +1,43 @@
+"""What SQLite's errors mean to a person: one sentence each."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..state.errors import CheckpointError
+
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+_SENTENCES = {
+    sqlite3.SQLITE_BUSY: "is locked by another process: try again when that one has finished",
+    sqlite3.SQLITE_LOCKED: "is locked by another connection: try again when that one has finished",
+    sqlite3.SQLITE_READONLY: "is read-only: give this user write access to the file and its folder",
+    sqlite3.SQLITE_PERM: "may not be read: give this user access to the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: check the path and the access to its folder",
+    sqlite3.SQLITE_FULL: "could not grow because the disk is full: free some space, nothing was lost",
+    sqlite3.SQLITE_CORRUPT: "is damaged: restore it from a backup or name another database",
+    sqlite3.SQLITE_NOTADB: "is not a SQLite database, or is damaged: name another database",
+    sqlite3.SQLITE_IOERR: "could not be read or written by the disk: check the disk and its free space",
+}
+
+
+def primary_code(error: sqlite3.Error) -> int | None:
+    """SQLite's result code without its extension; None for an error of Python's own."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+@contextmanager
+def sqlite_sentences(path: str) -> Iterator[None]:
+    """Turn the errors that a person can mend into a `CheckpointError`; others are ours and pass."""
+    try:
+        yield
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be opened: check the path and the access to its folder") from error
+    except sqlite3.Error as error:
+        sentence = _SENTENCES.get(primary_code(error) or 0)
+        if sentence is None:
+            raise
+        raise CheckpointError(f"{path} {sentence}") from error

@@ -1,0 +1,123 @@
+"""How the SQLite saver deletes, prunes and copies. Each function is the inside of one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from .channels import DeltaChannels
+from .journal import FORGET_THREAD
+from .retention import Node, Pruning, missing_channels, plan_pruning, with_full_values
+from .sqlite_reading import address, read_delta_history, read_tuple
+from .sqlite_writing import metadata_bytes
+
+_COPY = {
+    "checkpoints": "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata, run_id",
+    "writes": "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value, run_id",
+}
+
+_NODES = """SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+    json_extract(CAST(metadata AS TEXT), '$.parents.""') FROM checkpoints WHERE thread_id = ?"""
+
+
+def delete_thread(connection: sqlite3.Connection, thread: str) -> None:
+    """Delete every checkpoint and write of a thread, and what its journal holds."""
+    for table in _COPY:
+        connection.execute(f"DELETE FROM {table} WHERE thread_id = ?", (thread,))
+    connection.execute(FORGET_THREAD, (thread,))
+
+
+def copy_thread(connection: sqlite3.Connection, source: str, target: str) -> None:
+    """Copy every checkpoint and write of a thread to another."""
+    for table, columns in _COPY.items():
+        connection.execute(
+            f"INSERT OR REPLACE INTO {table} (thread_id, {columns})"
+            f" SELECT ?, {columns} FROM {table} WHERE thread_id = ?",
+            (target, source),
+        )
+
+
+def thread_nodes(connection: sqlite3.Connection, thread: str) -> list[Node]:
+    """The checkpoints of a thread, without their contents."""
+    rows = connection.execute(_NODES, (thread,))
+    return [Node(*row) for row in rows]
+
+
+def delete_runs(
+    connection: sqlite3.Connection, serde: SerializerProtocol, channels: DeltaChannels, run_ids: Sequence[str]
+) -> None:
+    """Delete the checkpoints and writes of some runs; what other runs built on them keeps its state."""
+    marks = ", ".join("?" * len(run_ids))
+    of_runs = f"FROM checkpoints WHERE run_id IN ({marks})"
+    threads = connection.execute(f"SELECT DISTINCT thread_id {of_runs}", run_ids).fetchall()
+    for (thread,) in threads:
+        doomed = set(
+            connection.execute(f"SELECT checkpoint_ns, checkpoint_id {of_runs} AND thread_id = ?", (*run_ids, thread))
+        )
+        cut_places = set(
+            connection.execute(
+                f"SELECT DISTINCT checkpoint_ns, checkpoint_id FROM writes WHERE run_id IN ({marks}) AND thread_id = ?",
+                (*run_ids, thread),
+            )
+        )
+        nodes = thread_nodes(connection, thread)
+        kept = [node for node in nodes if (node.namespace, node.id) not in doomed]
+        cut = [node for node in kept if (node.namespace, node.id) in cut_places]
+        carry_out(connection, serde, channels, thread, plan_pruning(nodes, kept, cut))
+        connection.execute(f"DELETE FROM writes WHERE run_id IN ({marks}) AND thread_id = ?", (*run_ids, thread))
+
+
+def carry_out(
+    connection: sqlite3.Connection, serde: SerializerProtocol, channels: DeltaChannels, thread: str, pruning: Pruning
+) -> None:
+    """Write the full values that the pruning needs, then delete."""
+    for node, parent in pruning.anchored.items():
+        _anchor(connection, serde, channels, (thread, node), parent)
+    places = [(thread, node.namespace, node.id) for node in pruning.deleted]
+    for table in _COPY:
+        connection.executemany(
+            f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?", places
+        )
+
+
+def _anchor(
+    connection: sqlite3.Connection,
+    serde: SerializerProtocol,
+    channels: DeltaChannels,
+    place: tuple[str, Node],
+    parent: str | None,
+) -> None:
+    thread, node = place
+    config = address(thread, node.namespace, node.id)
+    found: CheckpointTuple | None = read_tuple(connection, serde, config)
+    assert found is not None
+    histories = read_delta_history(connection, serde, config, missing_channels(found, channels))
+    checkpoint, metadata = with_full_values(found, histories, channels)
+    values: tuple[Any, ...] = (*serde.dumps_typed(checkpoint), metadata_bytes(metadata), parent)
+    connection.execute(
+        "UPDATE checkpoints SET type = ?, checkpoint = ?, metadata = ?, parent_checkpoint_id = ?"
+        " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+        (*values, thread, node.namespace, node.id),
+    )
+
+
+def keep_only(
+    connection: sqlite3.Connection,
+    serde: SerializerProtocol,
+    channels: DeltaChannels,
+    thread: str,
+    kept: Collection[Node],
+    unanswered: Collection[Node] = (),
+) -> None:
+    """Delete every checkpoint of a thread but these, and the writes of `unanswered`."""
+    pruning = plan_pruning(thread_nodes(connection, thread), kept, unanswered)
+    carry_out(connection, serde, channels, thread, pruning)
+    for node in unanswered:
+        connection.execute(
+            "DELETE FROM writes WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+            (thread, node.namespace, node.id),
+        )

@@ -1,0 +1,19 @@
+"""The saver that `langgraph.json` names: Studio's threads are kept as those of the command line are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from ..state.settings import load_settings
+from .durable import DurableSaver
+from .open import open_saver
+
+
+@asynccontextmanager
+async def saver() -> AsyncIterator[DurableSaver]:
+    """The saver of the settings' database, which works in a thread of its own."""
+    settings = await asyncio.to_thread(load_settings)
+    async with open_saver(settings.database, in_thread=True) as opened:
+        yield opened

@@ -1,0 +1,91 @@
+"""Months of threads can be kept, and pruned by age, without touching what is in use."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import pytest
+from labyrinth import build, say, task, texts
+from langgraph.channels.delta import DeltaChannel
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+from clew.checkpoints.channels import STATES
+from clew.checkpoints.cleanup import prune_threads
+from clew.checkpoints.open import open_saver
+from clew.checkpoints.threads import thread_registry
+from clew.state.errors import CheckpointError, UsageError
+from clew.state.thread import ThreadRecord
+
+
+def on(thread):
+    return {"configurable": {"thread_id": thread}}
+
+
+async def count(saver, thread):
+    return len([node for node in await saver.anodes(thread) if not node.namespace])
+
+
+async def test_only_threads_of_the_age_are_pruned_and_busy_ones_are_left(saver):
+    graph = build(saver)
+    for thread in ("a", "b", "busy"):
+        await graph.ainvoke(task(), on(thread), durability="sync")
+        await thread_registry(saver).put(ThreadRecord(thread=thread))
+    assert await prune_threads(saver, older_than=timedelta(hours=1)) == []
+    async with thread_registry(saver).lease("busy", "a run"):
+        assert await prune_threads(saver, older_than=timedelta(0)) == ["a", "b"]
+    assert [await count(saver, thread) for thread in ("a", "b")] == [1, 1]
+    assert await count(saver, "busy") > 1
+    assert await prune_threads(saver, ["b"], strategy="delete") == ["b"]
+    assert await count(saver, "b") == 0
+    assert {record.thread for record in await thread_registry(saver).list()} == {"a", "busy"}
+
+
+async def test_what_was_made_since_a_time_is_kept(saver):
+    graph = build(saver)
+    await graph.ainvoke(task(), on("t"), durability="sync")
+    moment = datetime.now(UTC)
+    await graph.aupdate_state(on("t"), {"messages": [say("one")]}, as_node="append")
+    await graph.aupdate_state(on("t"), {"messages": [say("two")]}, as_node="append")
+    before = texts((await graph.aget_state(on("t"))).values)
+    await saver.aprune(["t"], strategy="keep_since", since=moment)
+    assert await count(saver, "t") == 2
+    assert texts((await graph.aget_state(on("t"))).values) == before
+    assert before[-2:] == ["one", "two"]
+
+
+@pytest.mark.parametrize("options", [{"strategy": "keep_all"}, {"strategy": "keep_since"}, {"newest": 0}])
+async def test_a_wrong_strategy_is_refused(saver, options):
+    with pytest.raises(UsageError, match="prune by keep_latest"):
+        await saver.aprune(["t"], **options)
+
+
+def extend(state, writes):
+    return [*state, *(item for write in writes for item in write)]
+
+
+class Foreign(TypedDict):
+    log: Annotated[list, DeltaChannel(extend, snapshot_frequency=1000)]
+
+
+def foreign(saver):
+    async def note(state):
+        return {"log": ["noted"]}
+
+    builder = StateGraph(Foreign)
+    builder.add_node("note", note)
+    builder.add_edge(START, "note")
+    builder.add_edge("note", END)
+    return builder.compile(checkpointer=saver)
+
+
+async def test_a_thread_with_an_unknown_delta_channel_is_refused_and_stays_as_it_was(tmp_path):
+    async with open_saver(tmp_path / "clew.db") as saver:
+        await foreign(saver).ainvoke({"log": ["begun"]}, on("t"))
+        checkpoints = await count(saver, "t")
+        with pytest.raises(CheckpointError, match=r"thread t cannot be pruned: give its state schema to open_saver"):
+            await saver.aprune(["t"])
+        assert await count(saver, "t") == checkpoints
+    async with open_saver(tmp_path / "clew.db", states=[*STATES, Foreign]) as saver:
+        await saver.aprune(["t"])
+        assert await count(saver, "t") == 1
+        assert (await foreign(saver).aget_state(on("t"))).values == {"log": ["begun", "noted"]}

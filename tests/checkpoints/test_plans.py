@@ -1,0 +1,234 @@
+import asyncio
+import stat
+import sys
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from clew.checkpoints.open import open_saver
+from clew.checkpoints.open_plans import open_plan_library
+from clew.checkpoints.plans import PlanLibrary
+from clew.state.errors import CheckpointError, PlanError, UsageError
+from clew.state.plan_draft import create_plan
+from clew.state.plan_fold import apply_operations
+from clew.state.plan_operation import MarkStep
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def library(request, tmp_path):
+    if request.param == "memory":
+        yield PlanLibrary(InMemoryStore())
+    else:
+        async with open_plan_library(tmp_path / "clew.db") as opened:
+            yield opened
+
+
+def plan(plan_id="plan_1", size=3):
+    return create_plan(plan_id, f"Title of {plan_id}", [f"Step {place}" for place in range(size)])
+
+
+def noting(place, note):
+    return lambda newest: apply_operations(newest, [MarkStep(step=newest.step_at(place).id, note=note)])
+
+
+async def test_a_published_plan_comes_back_with_its_thread_and_checkpoint(library):
+    entry = await library.put(plan(), thread="thread_1", checkpoint="checkpoint_9")
+    assert await library.get("plan_1") == entry
+    assert (entry.plan, entry.thread, entry.checkpoint) == (plan(), "thread_1", "checkpoint_9")
+
+
+async def test_publishing_again_replaces_the_copy(library):
+    await library.put(plan(), thread="thread_1", checkpoint="a")
+    await library.put(noting(0, "half")(plan()), thread="thread_1", checkpoint="b")
+    entry = await library.get("plan_1")
+    assert (entry.plan.step("s1").notes, entry.checkpoint) == ("half", "b")
+
+
+async def test_plans_are_listed_the_one_published_last_first(library):
+    for plan_id in ("a", "b", "c", "a"):
+        await library.put(plan(plan_id))
+    assert [entry.plan.id for entry in await library.list()] == ["a", "c", "b"]
+
+
+async def test_a_library_of_more_plans_than_a_page_is_listed_whole(library, monkeypatch):
+    monkeypatch.setattr("clew.checkpoints.plans._PAGE", 3)
+    for place in range(10):
+        await library.put(plan(f"plan_{place}"))
+    assert len(await library.list()) == 10
+
+
+async def test_an_empty_library_lists_nothing_and_knows_no_plan(library):
+    assert await library.list() == []
+    for ask in (library.get("x"), library.delete("x"), library.set_active("x", "t"), library.change("x", plan)):
+        with pytest.raises(PlanError, match="no plan 'x'"):
+            await ask
+
+
+async def test_the_active_plan_is_chosen_for_each_scope(library):
+    await library.put(plan("a"))
+    await library.put(plan("b"))
+    await library.set_active("a", "thread_1")
+    await library.set_active("b", "thread_2")
+    assert (await library.active("thread_1")).plan.id == "a"
+    assert (await library.active("thread_2")).plan.id == "b"
+    assert await library.active("thread_3") is None
+
+
+async def test_a_deleted_plan_is_gone_and_no_longer_active(library):
+    await library.put(plan())
+    await library.set_active("plan_1", "t")
+    await library.delete("plan_1")
+    assert await library.active("t") is None
+    assert await library.list() == []
+
+
+async def test_adding_twice_is_adding_once_and_another_plan_of_that_id_is_refused(library):
+    assert await library.add(plan()) == await library.add(plan())
+    with pytest.raises(PlanError, match="'plan_1' exists"):
+        await library.add(plan(size=5))
+
+
+async def test_a_plan_of_a_thread_is_not_changed_behind_its_back(library):
+    await library.put(plan(), thread="thread_7")
+    with pytest.raises(PlanError, match="belongs to the thread thread_7"):
+        await library.change("plan_1", noting(0, "x"))
+
+
+async def test_a_change_that_fails_changes_nothing_and_lets_the_next_one_in(library):
+    await library.put(plan())
+    with pytest.raises(PlanError, match="out of range"):
+        await library.change("plan_1", noting(9, "x"))
+    assert (await library.change("plan_1", noting(0, "y"))).plan.step("s1").notes == "y"
+
+
+async def test_tasks_that_change_one_plan_at_once_lose_nothing(library):
+    await library.put(plan(size=10))
+    await asyncio.gather(*(library.change("plan_1", noting(place % 10, f"n{place}")) for place in range(30)))
+    notes = [step.notes.split() for step in (await library.get("plan_1")).plan.steps]
+    assert sorted(note for lines in notes for note in lines) == sorted(f"n{place}" for place in range(30))
+
+
+async def test_the_library_survives_its_process_and_shares_the_file_of_the_checkpoints(tmp_path):
+    url = f"sqlite:///{tmp_path}/folder/clew.db"
+    async with open_plan_library(url) as library, open_saver(url):
+        await library.put(plan(), thread="thread_1")
+    async with open_saver(url), open_plan_library(url) as library:
+        assert (await library.get("plan_1")).thread == "thread_1"
+
+
+async def test_the_files_are_for_this_user_alone(tmp_path):
+    async with open_plan_library(tmp_path / "clew.db") as library:
+        await library.put(plan())
+        assert all(stat.S_IMODE(file.stat().st_mode) & 0o077 == 0 for file in tmp_path.iterdir())
+
+
+async def test_what_is_no_database_is_refused_with_a_sentence(tmp_path):
+    (tmp_path / "notes.txt").write_text("not a database " * 100)
+    with pytest.raises(CheckpointError, match="not a SQLite database"):
+        async with open_plan_library(tmp_path / "notes.txt"):
+            pass
+    with pytest.raises(UsageError, match="no database mysql://"):
+        async with open_plan_library("mysql://host/db"):
+            pass
+
+
+async def test_secrets_never_reach_the_file(tmp_path):
+    async with open_plan_library(tmp_path / "clew.db", secrets=["the-password-of-ours"]) as library:
+        await library.put(noting(0, "log in with the-password-of-ours")(plan()))
+        assert (await library.get("plan_1")).plan.step("s1").notes == "log in with [redacted]"
+    assert not any(b"the-password-of-ours" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+async def test_a_library_in_a_store_of_the_users_masks_what_looks_like_a_secret():
+    store = InMemoryStore()
+    await PlanLibrary(store).put(noting(0, f"ghp_{'a1' * 20} opens it")(plan()))
+    assert (await PlanLibrary(store).get("plan_1")).plan.step("s1").notes == "[redacted] opens it"
+
+
+async def test_entries_are_encrypted_with_the_key_of_the_checkpoints(tmp_path):
+    url, key = tmp_path / "clew.db", "a key of sixteen characters or more"
+    async with open_plan_library(url, key=key) as library, open_saver(url, key=key) as saver:
+        await library.put(plan())
+        assert (await library.get("plan_1")).plan == plan()
+        await library.set_active("plan_1", "t")
+        assert (await PlanLibrary(library.store, serde=saver.serde).get("plan_1")).plan == plan()
+        with pytest.raises(CheckpointError, match="library is encrypted: set CLEW_ENCRYPTION_KEY"):
+            await PlanLibrary(library.store).get("plan_1")
+    assert not any(b"Title of plan_1" in file.read_bytes() for file in tmp_path.iterdir())
+    for wrong in (None, "another key of sixteen characters"):
+        with pytest.raises(CheckpointError, match=r"encrypted|not the key"):
+            async with open_plan_library(url, key=wrong):
+                pass
+
+
+WRITER = """
+import asyncio, sys
+from contextlib import suppress
+from clew.checkpoints.open_plans import open_plan_library
+from clew.state.errors import PlanError
+from clew.state.plan_draft import create_plan
+from clew.state.plan_fold import apply_operations
+from clew.state.plan_operation import MarkStep
+
+async def main(path, name):
+    for place in range(10):
+        async with open_plan_library(path) as library:
+            with suppress(PlanError):
+                await library.add(create_plan("shared", "T", [f"Step {step}" for step in range(10)]))
+            note = MarkStep(step=f"s{place + 1}", note=f"{name}-{place}")
+            await library.change("shared", lambda plan: apply_operations(plan, [note]))
+            await library.put(create_plan(f"{name}-{place}", "T", ["a"]), thread=name)
+            await library.list()
+
+print("ready", flush=True)
+sys.stdin.read(1)
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def start(code, *arguments):
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(sys.executable, "-c", code, *arguments, stdin=pipe, stdout=pipe)
+
+
+async def test_two_processes_make_and_use_the_library_at_once_and_nothing_is_lost(tmp_path):
+    path = tmp_path / "folder" / "clew.db"
+    processes = [await start(WRITER, str(path), name) for name in ("left", "right")]
+    for process in processes:
+        assert await process.stdout.readline() == b"ready\n"
+    await asyncio.gather(*(process.communicate(b"!") for process in processes))
+    assert [process.returncode for process in processes] == [0, 0]
+    async with open_plan_library(path) as library:
+        notes = [set(step.notes.split()) for step in (await library.get("shared")).plan.steps]
+        listed = {entry.plan.id for entry in await library.list()}
+    assert notes == [{f"left-{place}", f"right-{place}"} for place in range(10)]
+    assert listed == {"shared", *(f"{name}-{place}" for name in ("left", "right") for place in range(10))}
+
+
+HOLDER = """
+import asyncio, sys
+from clew.checkpoints.open_plans import open_plan_library
+
+async def main(path):
+    async with open_plan_library(path) as library:
+        def hold(plan):
+            print("held", flush=True)
+            sys.stdin.read()
+        await library.change("shared", hold)
+
+asyncio.run(main(sys.argv[1]))
+"""
+
+
+async def test_a_process_that_is_killed_while_it_changes_a_plan_leaves_it_whole_and_free(tmp_path):
+    path = tmp_path / "clew.db"
+    async with open_plan_library(path) as library:
+        await library.add(plan("shared"))
+        holder = await start(HOLDER, str(path))
+        assert await holder.stdout.readline() == b"held\n"
+        waiting = asyncio.create_task(library.change("shared", noting(0, "after")))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        holder.kill()
+        assert (await waiting).plan.step("s1").notes == "after"
+        await holder.communicate()
