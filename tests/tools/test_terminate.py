@@ -1,0 +1,23 @@
+import pytest
+from pydantic import ValidationError
+
+from clew.tools.terminate import Terminate
+
+
+def call(**arguments):
+    return {"type": "tool_call", "name": "terminate", "id": "call", "args": arguments}
+
+
+async def test_the_artifact_says_how_the_task_ended_in_plain_json():
+    message = await Terminate().ainvoke(call(status="failure", answer="No such city."))
+    assert message.artifact == {"status": "failure", "answer": "No such city."}
+    assert message.content == "The interaction has been completed with status: failure"
+
+
+def test_the_answer_may_be_left_out():
+    assert Terminate().invoke(call(status="success")).artifact == {"status": "success", "answer": ""}
+
+
+def test_there_is_no_third_status():
+    with pytest.raises(ValidationError):
+        Terminate().invoke({"status": "maybe"})

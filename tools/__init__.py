@@ -1,0 +1,1 @@
+"""Tools: one file per tool, each a LangChain `BaseTool`."""

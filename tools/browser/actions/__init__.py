@@ -1,0 +1,1 @@
+"""What the browser can do, in files by kind; `dispatch` has them all by name."""

@@ -1,0 +1,164 @@
+"""What the frames of a page hold, collected by the script in each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page
+from typing_extensions import TypedDict
+
+from ...state.errors import ToolFailure
+from .scripts.library import function
+from .settings import BrowserSettings
+
+FRAME_SECONDS = 3.0
+"""Time that one frame has to answer."""
+
+STILL_MILLISECONDS = 50
+"""A page is at rest when nothing in it changed for so long."""
+
+SHORT_PAUSE_SECONDS = 0.004
+LONG_PAUSE_SECONDS = 0.04
+
+Region = Sequence[float]
+"""Left, top, right and bottom of the part of a frame that shows, in its own CSS pixels."""
+
+
+class Beyond(TypedDict):
+    """Interactive elements outside of what is covered."""
+
+    above: int
+    below: int
+
+
+class Collected(TypedDict):
+    """What `collect.js` returns for one frame."""
+
+    items: list[list[Any]]
+    beyond: Beyond
+    token: str
+    still: float
+    title: str
+    ready: str
+    scroll: list[int]
+    page: list[int]
+    view: list[int]
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One look at a page."""
+
+    page: Page
+    frames: dict[Frame, Collected]
+    """What each frame holds; frames that did not answer are missing."""
+
+    children: dict[tuple[Frame, int], Frame]
+    """The frame inside a frame element, by parent frame and element number."""
+
+    @property
+    def main(self) -> Collected:
+        """The top frame."""
+        return self.frames[self.page.main_frame]
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing in it changed just now."""
+        return self.main["ready"] != "loading" and all(
+            collected["still"] >= STILL_MILLISECONDS for collected in self.frames.values()
+        )
+
+    def same(self, other: Capture) -> bool:
+        """Whether both show the same."""
+        return self.frames.keys() == other.frames.keys() and all(
+            mine["items"] == other.frames[frame]["items"] and mine["token"] == other.frames[frame]["token"]
+            for frame, mine in self.frames.items()
+        )
+
+
+class Collector:
+    """Looks at pages. Remembers which element holds which frame, since that never changes."""
+
+    def __init__(self, settings: BrowserSettings) -> None:
+        self._settings = settings
+        self._numbers: WeakKeyDictionary[Frame, int] = WeakKeyDictionary()
+
+    async def settled(self, page: Page) -> Capture:
+        """Look until two captures in a row are equal and the page is at rest, within the bound of the settings.
+
+        Raises:
+            ToolFailure: the page does not answer.
+            playwright.async_api.Error: the page went elsewhere or closed meanwhile.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._settings.settle_seconds
+        capture = await self.capture(page)
+        while loop.time() < deadline:
+            await asyncio.sleep(SHORT_PAUSE_SECONDS if capture.at_rest else LONG_PAUSE_SECONDS)
+            before, capture = capture, await self.capture(page)
+            if capture.at_rest and capture.same(before):
+                break
+        return capture
+
+    async def capture(self, page: Page) -> Capture:
+        """Look once: the top frame, then the frames that show in it, and so on.
+
+        Raises:
+            ToolFailure: the page does not answer.
+            playwright.async_api.Error: the page went elsewhere or closed meanwhile.
+        """
+        capture = Capture(page, {}, {})
+        level: list[tuple[Frame, Region | None]] = [(page.main_frame, None)]
+        while level:
+            found = await asyncio.gather(*(self._collect(page, frame, region) for frame, region in level))
+            answered = [(frame, collected) for (frame, _), collected in zip(level, found, strict=True) if collected]
+            capture.frames.update(answered)
+            inner = await asyncio.gather(*(self._children(frame, collected) for frame, collected in answered))
+            level = []
+            for parent, children in inner:
+                for number, child, region in children:
+                    capture.children[parent, number] = child
+                    level.append((child, region))
+        return capture
+
+    async def _collect(self, page: Page, frame: Frame, region: Region | None) -> Collected | None:
+        try:
+            async with asyncio.timeout(FRAME_SECONDS):
+                return await self._evaluate(frame, region)
+        except TimeoutError as error:
+            if frame is page.main_frame:
+                raise ToolFailure("the page does not answer: use refresh, go_to_url or close_tab") from error
+        except PlaywrightError:
+            if frame is page.main_frame:
+                raise
+        # A frame that loads, hangs or went away meanwhile: the state says that it did not answer.
+        return None
+
+    async def _evaluate(self, frame: Frame, region: Region | None) -> Collected:
+        options = {"margin": self._settings.margin, "region": region}
+        collected: Collected = json.loads(await frame.evaluate(function("collect", "collect"), options))
+        return collected
+
+    async def _children(self, frame: Frame, collected: Collected) -> tuple[Frame, list[tuple[int, Frame, Region]]]:
+        regions = {item[1]: item[2] for item in collected["items"] if item[0] == "frame"}
+        children = frame.child_frames if regions else []
+        numbers = await asyncio.gather(*map(self._number, children))
+        found = zip(numbers, children, strict=True)
+        return frame, [(number, child, regions[number]) for number, child in found if number in regions]
+
+    async def _number(self, frame: Frame) -> int:
+        if frame not in self._numbers:
+            try:
+                element = await frame.frame_element()
+                self._numbers[frame] = await element.evaluate(function("number", "number"))
+                await element.dispose()
+            except PlaywrightError:
+                # The frame was taken out meanwhile.
+                return 0
+        return self._numbers[frame]

@@ -1,0 +1,1 @@
+"""The scripts that run inside pages; `library` joins them from their files."""

@@ -1,0 +1,1 @@
+"""Where commands run: one small protocol, and the backends that keep it."""

@@ -1,0 +1,1 @@
+"""A persistent bash session on pipes."""

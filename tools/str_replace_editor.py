@@ -1,0 +1,193 @@
+"""`str_replace_editor`: view, create and edit files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from langchain_core.runnables import RunnableConfig
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from ..state.errors import ToolFailure
+from .base import WorkspaceTool
+from .editor.display import numbered, snippet, tree
+from .editor.document import Document, parse
+from .editor.edits import insert_after, replace_once
+from .editor.history import History, write_atomically
+from .editor.picture import is_picture, show_picture
+from .image_blocks import Content, with_images
+from .text import require_text
+from .traits import Traits
+from .workspace import Workspace
+
+EditorCommand = Literal["view", "create", "str_replace", "insert", "undo_edit"]
+
+MOST_BYTES = 10_000_000
+"""Size of a file that is read."""
+
+
+class EditorArguments(BaseModel):
+    """Arguments of `str_replace_editor`."""
+
+    command: EditorCommand = Field(description="What to do.")
+    path: str = Field(description="File or folder: relative to the workspace, or absolute inside it.")
+    file_text: str | None = Field(None, description="For `create`: the whole content of the new file.")
+    old_str: str | None = Field(
+        None, description="For `str_replace`: the text to replace. It must stand in the file exactly once."
+    )
+    new_str: str | None = Field(
+        None, description="For `str_replace`: the text to put there, none to delete. For `insert`: the lines to insert."
+    )
+    insert_line: int | None = Field(None, description="For `insert`: the line after which to insert; 0 for the top.")
+    view_range: list[int] | None = Field(
+        None,
+        min_length=2,
+        max_length=2,
+        description="For `view` of a file: first and last line, from 1; -1 as last line for the end.",
+    )
+
+
+class EditorArtifact(TypedDict):
+    """What the caller learns beside the text. Plain JSON."""
+
+    command: EditorCommand
+    """What was done."""
+
+    path: str
+    """Path relative to the workspace."""
+
+    changed: bool
+    """Whether the file was written or removed."""
+
+
+class StrReplaceEditor(WorkspaceTool):
+    """View files and pictures, create and edit text files. What is not asked for stays as it is, byte for byte."""
+
+    name: str = "str_replace_editor"
+    description: str = (
+        "View, create and edit files in the workspace. `view` shows a text file with line numbers, a picture, or a "
+        "folder two levels deep; `create` makes a file that is not there yet; `str_replace` replaces a text that "
+        "stands in the file exactly once, white space included; `insert` adds lines; `undo_edit` takes back the last "
+        "edit of a file."
+    )
+    args_schema: type[BaseModel] = EditorArguments
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
+    metadata: dict[str, Any] | None = Traits(parallel=False, idempotent=False, risk="medium").metadata()
+
+    async def _arun(self, config: RunnableConfig, **arguments: Any) -> tuple[Content, EditorArtifact]:
+        return await asyncio.to_thread(self._edit, config, EditorArguments(**arguments))
+
+    def _edit(self, config: RunnableConfig, arguments: EditorArguments) -> tuple[Content, EditorArtifact]:
+        workspace = self._open_workspace(config)
+        file = workspace.resolve(arguments.path)
+        name = workspace.name(file)
+        artifact = EditorArtifact(command=arguments.command, path=name, changed=arguments.command != "view")
+        try:
+            return _COMMANDS[arguments.command](workspace, file, arguments), artifact
+        except OSError as error:
+            raise ToolFailure(f"{name}: {error.strerror or error}.") from error
+
+
+def _view(workspace: Workspace, file: Path, arguments: EditorArguments) -> Content:
+    if file.is_dir():
+        _refuse_range(arguments, "a folder")
+        return tree(file)
+    content = _read(workspace, file)
+    if is_picture(content):
+        _refuse_range(arguments, "a picture")
+        line, block = show_picture(workspace.name(file), content)
+        return with_images(line, [block])
+    return _view_text(parse(content), arguments)
+
+
+def _refuse_range(arguments: EditorArguments, what: str) -> None:
+    if arguments.view_range is not None:
+        raise ToolFailure(f"{arguments.path} is {what}; leave `view_range` out.")
+
+
+def _view_text(document: Document, arguments: EditorArguments) -> str:
+    lines = document.lines
+    if not lines:
+        return "[the file is empty]"
+    first, last = arguments.view_range or (1, -1)
+    last = len(lines) if last == -1 else min(last, len(lines))
+    if not 1 <= first <= last:
+        raise ToolFailure(
+            f"`view_range` is {arguments.view_range}, but the lines are 1 to {len(lines)}; choose of them."
+        )
+    encoding = "" if document.encoding == "utf-8" else f"[{document.encoding}]\n"
+    return encoding + numbered(lines, first, last)
+
+
+def _create(workspace: Workspace, file: Path, arguments: EditorArguments) -> str:
+    text = _required(arguments.file_text, "file_text", "create")
+    if file.exists():
+        raise ToolFailure(f"{workspace.name(file)} is there already; edit it with str_replace or insert.")
+    content = text.encode()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    History.of(workspace, file).push(None, content)
+    write_atomically(file, content)
+    return f"Created {workspace.name(file)} ({len(content)} bytes)."
+
+
+def _str_replace(workspace: Workspace, file: Path, arguments: EditorArguments) -> str:
+    old = _required(arguments.old_str, "old_str", "str_replace")
+    new = arguments.new_str or ""
+    require_text(new, "new_str")
+    before = _read(workspace, file)
+    edited, line = replace_once(parse(before), old, new)
+    return _save(workspace, file, before, edited, line, new.count("\n") + 1)
+
+
+def _insert(workspace: Workspace, file: Path, arguments: EditorArguments) -> str:
+    new = _required(arguments.new_str, "new_str", "insert")
+    if arguments.insert_line is None:
+        raise ToolFailure("`insert_line` is missing; insert needs the line after which to insert.")
+    before = _read(workspace, file)
+    edited, line = insert_after(parse(before), arguments.insert_line, new)
+    return _save(workspace, file, before, edited, line, new.count("\n") + 1)
+
+
+def _undo_edit(workspace: Workspace, file: Path, arguments: EditorArguments) -> str:
+    there = History.of(workspace, file).undo(file)
+    name = workspace.name(file)
+    return f"The last edit of {name} is taken back." if there else f"{name} is removed: its creation is taken back."
+
+
+_COMMANDS: dict[EditorCommand, Callable[[Workspace, Path, EditorArguments], Content]] = {
+    "view": _view,
+    "create": _create,
+    "str_replace": _str_replace,
+    "insert": _insert,
+    "undo_edit": _undo_edit,
+}
+
+
+def _save(workspace: Workspace, file: Path, before: bytes, edited: Document, line: int, count: int) -> str:
+    content = edited.to_bytes()
+    History.of(workspace, file).push(before, content)
+    write_atomically(file, content)
+    return f"Edited {workspace.name(file)}:\n{snippet(edited.lines, line, count)}"
+
+
+def _read(workspace: Workspace, file: Path) -> bytes:
+    name = workspace.name(file)
+    if file.is_dir():
+        raise ToolFailure(f"{name} is a folder; give a file.")
+    if not file.exists():
+        raise ToolFailure(f"There is no file {name}; view the folder to see what there is.")
+    if not file.is_file():
+        raise ToolFailure(f"{name} is no regular file; give a text file.")
+    if (size := file.stat().st_size) > MOST_BYTES:
+        raise ToolFailure(f"{name} has {size} bytes, more than the editor reads ({MOST_BYTES}); use bash or Python.")
+    return file.read_bytes()
+
+
+def _required(text: str | None, argument: str, command: str) -> str:
+    if text is None:
+        raise ToolFailure(f"`{argument}` is missing; {command} needs it.")
+    require_text(text, argument)
+    return text

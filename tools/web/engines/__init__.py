@@ -1,0 +1,1 @@
+"""Search engines, one a file, behind one protocol."""
