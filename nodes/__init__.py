@@ -1,0 +1,1 @@
+"""The nodes of the graphs: one file per node, a function from state to update."""

@@ -1,0 +1,146 @@
+"""act: one tool call, as a task with its own checkpointed result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, ToolException
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph._internal._runnable import RunnableCallable
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import Runtime
+from pydantic import ValidationError
+
+from ..prompts.load import load_prompt
+from ..state.agent import ToolTask
+from ..state.context import RunContext
+from ..state.messages import Fresh
+from ..state.plan import Plan
+from ..state.plan_operation import dump_operations
+from ..tools.board_plans import PlanBoard
+from ..tools.plans import planned_operations
+from ..tools.traits import traits_of
+from .equipment import Equipment, agent_path
+from .node import node
+from .once import run_once
+from .payloads import with_references
+from .reply import INVALID_ARGUMENTS, fresh_id, text_of
+from .tool_config import tool_config
+from .view import cut_middle
+
+OUTPUTS = ".clew/outputs"
+"""Folder in the workspace where whole outputs stand that the model sees cut."""
+
+
+def act_node(equipment: Equipment) -> RunnableCallable:
+    """The node that runs one tool call and answers it, whatever happens."""
+
+    async def act(task: ToolTask, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
+        call, workspace = task["call"], equipment.workspace_of(runtime)
+        if refusal := _refusal(call, equipment):
+            return {"messages": Fresh([_failure(call, refusal)])}
+        path = [*agent_path(config), equipment.spec.name]
+        own_config = tool_config(with_plan(config, task), task=task["task"], workspace=workspace, path=path)
+        tool = equipment.tools[call["name"]]
+
+        async def run() -> ToolMessage:
+            result = await _run(tool, call, own_config, equipment.spec.tool_timeout)
+            result = await with_references(result, config)
+            observation = await _observation(result, equipment.spec.max_observe, workspace)
+            return observation.model_copy(update={"id": fresh_id()})
+
+        def interrupted() -> ToolMessage:
+            return _failure(call, load_prompt("unanswered_call"))
+
+        may_repeat = traits_of(tool).idempotent
+        observation = await (
+            run() if may_repeat else run_once(config, runtime.execution_info, call["id"] or "", run, interrupted)
+        )
+        operations = dump_operations(planned_operations([observation])) if "plan" in task else []
+        messages = Fresh([observation])
+        return {"messages": messages, "plan": operations} if operations else {"messages": messages}
+
+    return node(act)
+
+
+def with_plan(config: RunnableConfig, task: ToolTask) -> RunnableConfig:
+    """The config with the thread's plan on a board, for a call of `planning`."""
+    if "plan" not in task:
+        return config
+    board = PlanBoard(Plan.model_validate(task["plan"]) if task["plan"] else None)
+    return {**config, "configurable": {**config.get("configurable", {}), **board.entry()}}
+
+
+async def _run(tool: BaseTool, call: ToolCall, config: RunnableConfig, seconds: float) -> ToolMessage:
+    try:
+        async with asyncio.timeout(seconds):
+            result = await tool.ainvoke({**call, "type": "tool_call"}, config)
+    except GraphBubbleUp:
+        raise
+    except ValidationError as error:
+        return _failure(call, f"wrong arguments for `{tool.name}`: {_problems(error)}. It takes: {_arguments(tool)}.")
+    except TimeoutError:
+        return _failure(call, f"`{tool.name}` did not end within {seconds:g} seconds and was stopped.")
+    except ToolException as error:
+        return _failure(call, str(error))
+    except Exception as error:  # a tool may raise anything, and the model is to hear of it and go on
+        return _failure(call, f"`{tool.name}` failed: {type(error).__name__}: {error}")
+    if isinstance(result, ToolMessage):
+        return result
+    return ToolMessage(str(result), tool_call_id=call["id"] or "", name=tool.name)
+
+
+def _refusal(call: ToolCall, equipment: Equipment) -> str:
+    if call["name"] not in equipment.tools or equipment.spec.tool_choice == "none":
+        return f"there is no tool `{call['name']}`. The tools are: {', '.join(equipment.tools) or 'none'}."
+    if INVALID_ARGUMENTS in call["args"]:
+        arguments = _arguments(equipment.tools[call["name"]])
+        return f"the arguments of `{call['name']}` were not valid JSON. It takes a JSON object with: {arguments}."
+    return ""
+
+
+def _failure(call: ToolCall, sentence: str) -> ToolMessage:
+    identifier = call["id"] or ""
+    return ToolMessage(f"Error: {sentence}", tool_call_id=identifier, name=call["name"], id=fresh_id(), status="error")
+
+
+def _problems(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'call'}: {problem['msg']}" for problem in problems)
+
+
+def _arguments(tool: BaseTool) -> str:
+    required = convert_to_openai_tool(tool)["function"]["parameters"].get("required", [])
+    return ", ".join(name if name in required else f"{name} (optional)" for name in tool.args) or "no arguments"
+
+
+async def _observation(result: ToolMessage, limit: int | None, workspace: Path) -> ToolMessage:
+    text = text_of(result.content)
+    if not result.content:
+        return result.model_copy(update={"content": f"`{result.name}` completed with no output."})
+    if limit is None or len(text) <= limit:
+        return result
+    kept_in = await asyncio.to_thread(_keep, text, workspace)
+    cut = cut_middle(text, limit, kept_in)
+    return result.model_copy(
+        update={"content": cut if isinstance(result.content, str) else _recut(result.content, cut)}
+    )
+
+
+def _keep(text: str, workspace: Path) -> str:
+    name = f"{OUTPUTS}/{sha256(text.encode(errors='surrogateescape')).hexdigest()[:16]}.txt"
+    path = workspace / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return name
+
+
+def _recut(blocks: Sequence[str | dict[Any, Any]], text: str) -> list[str | dict[Any, Any]]:
+    others = [block for block in blocks if isinstance(block, dict) and block.get("type") != "text"]
+    return [{"type": "text", "text": text}, *others]

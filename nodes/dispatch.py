@@ -1,0 +1,52 @@
+"""Which calls of a reply run next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import cast
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langgraph.types import Send
+
+from ..state.agent import AgentState, ToolTask
+from ..state.planning import PlanningState
+from ..tools.traits import traits_of
+from .equipment import Equipment
+
+
+def next_calls(state: AgentState, equipment: Equipment) -> list[Send]:
+    """One task for each call that may run now; none when the newest reply has all its answers.
+
+    Calls of tools that may run beside others go together; any other call waits for those before it and goes alone.
+    So the order that a model gave holds where it matters, and each call is a task with its own checkpointed result.
+    """
+    history, progress = state["messages"], state["progress"]
+    waiting = unanswered_calls(history)
+    together = list(takewhile(lambda call: _runs_beside_others(call, equipment), waiting))
+    task = history[progress["task"]].id or ""
+    return [Send("act", _task(call, task, state)) for call in together or waiting[:1]]
+
+
+def _task(call: ToolCall, task: str, state: AgentState) -> ToolTask:
+    if call["name"] != "planning" or "plan" not in state:
+        return ToolTask(call=call, task=task)
+    plan = cast(PlanningState, state)["plan"]
+    return ToolTask(call=call, task=task, plan=plan.model_dump(mode="json") if plan else None)
+
+
+def unanswered_calls(history: Sequence[AnyMessage]) -> list[ToolCall]:
+    """The calls of the newest reply that have no result yet, in the reply's order."""
+    answered = set()
+    for message in reversed(history):
+        if isinstance(message, AIMessage):
+            return [call for call in message.tool_calls if call["id"] not in answered]
+        if not isinstance(message, ToolMessage):
+            return []
+        answered.add(message.tool_call_id)
+    return []
+
+
+def _runs_beside_others(call: ToolCall, equipment: Equipment) -> bool:
+    tool = equipment.tools.get(call["name"])
+    return not equipment.is_terminating(call["name"]) and (tool is None or traits_of(tool).parallel)

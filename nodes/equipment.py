@@ -1,0 +1,97 @@
+"""What the nodes of one agent work with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.runtime import Runtime
+
+from ..models.tokens import tools_tokens
+from ..prompts.load import fill, spec_template
+from ..state.agent import Progress
+from ..state.context import RunContext, run_context
+from ..state.settings import Settings
+from ..state.spec import AgentSpec
+from .model_source import ModelSource
+
+if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
+    from langchain_core.language_models import BaseChatModel, LanguageModelInput
+
+    BoundModel = Runnable[LanguageModelInput, AIMessage]
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """The spec, the model, the tools and the settings that the nodes of one agent share."""
+
+    spec: AgentSpec
+    """What the agent is."""
+
+    tools: dict[str, BaseTool]
+    """Its tools by name, in the order of the spec."""
+
+    models: ModelSource
+    """Where its model comes from."""
+
+    settings: Settings
+    """Where defaults come from."""
+
+    workspace: Path | None = None
+    """Folder of the run's files, where the graph was made with one."""
+
+    _bound: dict[int, BoundModel] = field(default_factory=dict)
+    _workspaces: dict[tuple[str | None, str | None], Path] = field(default_factory=dict)
+
+    @cached_property
+    def tools_tokens(self) -> int:
+        """Tokens of the tools' schemas in a request, by estimate."""
+        if self.spec.tool_choice == "none":
+            return 0
+        return tools_tokens([convert_to_openai_tool(tool) for tool in self.tools.values()])
+
+    def bound(self, model: BaseChatModel) -> BoundModel:
+        """The model with the agent's tools and tool choice."""
+        if not self.tools or self.spec.tool_choice == "none":
+            return model
+        if id(model) not in self._bound:
+            choice = "any" if self.spec.tool_choice == "required" else None
+            self._bound[id(model)] = model.bind_tools(list(self.tools.values()), tool_choice=choice)
+        return self._bound[id(model)]
+
+    def workspace_of(self, runtime: Runtime[RunContext]) -> Path:
+        """Folder of this run's files: the context's, else the graph's, else the thread's own."""
+        thread = runtime.execution_info.thread_id if runtime.execution_info else None
+        key = (run_context(runtime).workspace, thread)
+        if key not in self._workspaces:
+            named = key[0] or self.workspace
+            self._workspaces[key] = Path(named).absolute() if named else self.settings.workspace_of(thread or "default")
+        return self._workspaces[key]
+
+    def system_prompt(self, workspace: Path) -> str:
+        """The system message's text."""
+        return fill(spec_template(self.spec.system_prompt), {"workspace": str(workspace)})
+
+    def next_step_prompt(self, workspace: Path) -> str:
+        """The text that closes each request."""
+        return fill(spec_template(self.spec.next_step_prompt), {"workspace": str(workspace)})
+
+    def max_steps(self, progress: Progress, runtime: Runtime[RunContext]) -> int:
+        """The step limit in force: the run's or the spec's, or a higher one that a person allowed since."""
+        return max(run_context(runtime).max_steps or self.spec.max_steps, progress["max_steps"])
+
+    def is_terminating(self, tool: str) -> bool:
+        """Whether a call of the tool ends the task."""
+        return tool in self.spec.terminating_tools
+
+
+def agent_path(config: RunnableConfig) -> Sequence[str]:
+    """Names of the agents from the outermost to the one that runs."""
+    return list(config.get("configurable", {}).get("agent_path", []))

@@ -1,0 +1,63 @@
+"""Async functions as graph nodes and routes that also serve the sync methods of a graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextvars import copy_context
+from functools import cache, wraps
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
+
+from langgraph._internal._runnable import RunnableCallable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def node(function: Callable[..., Coroutine[Any, Any, Any]], name: str | None = None) -> RunnableCallable:
+    """A node that awaits `function` under `ainvoke`, and runs it on one background loop under `invoke`.
+
+    LangGraph refuses `invoke` on a graph whose nodes are async functions alone. The graph traces its nodes itself.
+    """
+    return RunnableCallable(_blocking(function), function, name=name, trace=False, recurse=False)
+
+
+def route(function: Callable[..., Coroutine[Any, Any, Any]]) -> RunnableCallable:
+    """A routing function for both ways; a sync one would cost a thread hop at each step."""
+    return RunnableCallable(_blocking(function), function, trace=False, recurse=False)
+
+
+def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    @wraps(function)
+    def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run_on_background_loop(function(*args, **kwargs))
+
+    return blocking
+
+
+def run_on_background_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the background loop, in the caller's context variables, and wait for it."""
+    loop, context, outcome = _background_loop(), copy_context(), Future[T]()
+
+    async def run() -> None:
+        try:
+            outcome.set_result(await coroutine)
+        except BaseException as error:  # whatever it is belongs to the waiting thread
+            outcome.set_exception(error)
+
+    tasks: list[asyncio.Task[None]] = []
+    loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(run(), context=context)))
+    try:
+        return outcome.result()
+    except KeyboardInterrupt:
+        loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+        raise
+
+
+@cache
+def _background_loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    Thread(target=loop.run_forever, name="clew-background-loop", daemon=True).start()
+    return loop

@@ -1,0 +1,57 @@
+"""terminate: the only way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph._internal._runnable import RunnableCallable
+from langgraph.runtime import Runtime
+
+from ..state.agent import AgentState, Ending
+from ..state.context import RunContext
+from ..state.outcome import Outcome
+from ..tools.resources import resources, scope_of
+from .dispatch import unanswered_calls
+from .equipment import Equipment
+from .node import node
+from .once import journal_of
+from .reply import text_of
+from .tool_config import tool_config
+
+NOT_RUN = "Not run: the task was ended by another call of the same message."
+
+
+def terminate_node(equipment: Equipment) -> RunnableCallable:
+    """The node that writes how the task ended and releases what the run holds."""
+
+    async def terminate(state: AgentState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
+        history, progress = state["messages"], state["progress"]
+        ending = progress["ending"] or _said_by_agent(history[-1])
+        task, workspace = history[progress["task"]].id or "", equipment.workspace_of(runtime)
+        scope = scope_of(tool_config(config, task=task, workspace=workspace, path=[]))
+        await resources().close(scope)
+        if journal := journal_of(config):
+            await journal.close(*scope)
+        return {
+            "messages": [
+                ToolMessage(NOT_RUN, tool_call_id=call["id"] or "", name=call["name"], status="error")
+                for call in unanswered_calls(history)
+            ],
+            "progress": {**progress, "ending": ending},
+            "status": ending["status"],
+            "outcome": Outcome(success=ending["success"], reason=ending["reason"], answer=ending["answer"]),
+        }
+
+    return node(terminate)
+
+
+def _said_by_agent(last: AnyMessage) -> Ending:
+    if isinstance(last, ToolMessage):
+        said = last.artifact if isinstance(last.artifact, dict) else {}
+        success = said.get("status", "success") == "success"
+        answer = said.get("answer") or ("" if said else text_of(last.content))
+        return Ending(status="finished", success=success, reason=last.name or "terminate", answer=answer)
+    answer = text_of(last.content) if isinstance(last, AIMessage) else ""
+    return Ending(status="finished", success=True, reason="answer", answer=answer)
