@@ -1,0 +1,27 @@
+"""The graphs, and the public API of clew."""
+
+from ..state.context import RunContext
+from ..state.outcome import Outcome, Status, Usage
+from ..state.plan import Plan, PlanStep
+from ..state.spec import AgentSpec
+from .agent import continue_task, create_agent
+from .flow import FlowType, create_flow
+from .plan import continue_flow, create_plan_flow
+from .specs import AGENTS
+
+__all__ = [
+    "AGENTS",
+    "AgentSpec",
+    "FlowType",
+    "Outcome",
+    "Plan",
+    "PlanStep",
+    "RunContext",
+    "Status",
+    "Usage",
+    "continue_flow",
+    "continue_task",
+    "create_agent",
+    "create_flow",
+    "create_plan_flow",
+]

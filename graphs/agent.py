@@ -1,0 +1,145 @@
+"""The agent graph. One graph serves every agent; an agent is data (`AgentSpec`).
+
+::
+
+    START → think → act (one task per tool call) → check_stuck → think …
+    START, check_stuck → observe_<name> → think   with the context nodes of a spec
+    check_stuck ⇢ act                        calls of the same reply that had to wait for their turn
+    check_stuck ⇢ gate ⇢ think               where a limit is met
+    think, gate, check_stuck ⇢ terminate → END
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.tools import BaseTool
+from langgraph._internal._runnable import RunnableCallable
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+from langgraph.types import Checkpointer, Command
+
+from ..nodes.act import act_node
+from ..nodes.check_stuck import check_stuck_node, route_check_stuck
+from ..nodes.equipment import Equipment
+from ..nodes.gate import gate_node, route_gate
+from ..nodes.model_source import ModelSource
+from ..nodes.observe_plan import observe_plan_node
+from ..nodes.terminate import terminate_node
+from ..nodes.think import route_think, think_node
+from ..prompts.load import preload_prompts
+from ..state.agent import AgentInput, AgentState, ToolTask
+from ..state.context import RunContext
+from ..state.errors import UsageError
+from ..state.planning import PlanningState
+from ..state.settings import Settings, load_settings
+from ..state.spec import AgentSpec
+from ..tools.board_plans import BoardPlans
+from ..tools.catalog import build_tools
+from ..tools.planning import Planning
+from .specs import agent_spec
+from .unbounded import unbounded
+
+if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
+    from langchain_core.language_models import BaseChatModel
+
+PLAN = "plan"
+"""The context node of an agent that works by a plan of its own, which is then a channel of its state."""
+
+CONTEXT_NODES: Mapping[str, Callable[[Equipment], RunnableCallable]] = MappingProxyType({PLAN: observe_plan_node})
+"""What a spec's `context` may name; the node is called `observe_<name>`."""
+
+AgentGraph = CompiledStateGraph[AgentState, RunContext, AgentInput, AgentState]
+
+
+def create_agent(
+    spec: AgentSpec | str,
+    *,
+    model: BaseChatModel | str | None = None,
+    tools: Sequence[BaseTool] | None = None,
+    checkpointer: Checkpointer = None,
+    store: BaseStore | None = None,
+    settings: Settings | None = None,
+    workspace: Path | str | None = None,
+) -> AgentGraph:
+    """The graph of one agent, to be invoked with `{"messages": […]}`.
+
+    Args:
+        spec: What the agent is, or the name of a built-in one (`AGENTS`).
+        model: A chat model or the name of one; None takes the spec's, then the settings'.
+        tools: The agent's tools; None makes those that the spec names.
+        checkpointer: Where its threads are kept; None for a graph that is embedded, served or not resumed.
+        store: LangGraph store handed to the nodes.
+        settings: None reads `CLEW_*` and `clew.toml`.
+        workspace: Folder of the run's files; None for one folder a thread.
+
+    Raises:
+        UsageError: there is no such agent or tool, or a setting is malformed.
+    """
+    preload_prompts()
+    equipment = _equip(agent_spec(spec), model, tools, settings or load_settings(), workspace)
+    state = PlanningState if PLAN in equipment.spec.context else AgentState
+    graph = StateGraph(state, context_schema=RunContext, input_schema=AgentInput)
+    begin = _add_context(graph, equipment)
+    graph.add_node("think", think_node(equipment))
+    graph.add_node("act", act_node(equipment), input_schema=ToolTask)
+    graph.add_node("check_stuck", check_stuck_node(equipment))
+    graph.add_node("gate", gate_node(equipment))
+    graph.add_node("terminate", terminate_node(equipment))
+
+    graph.add_edge(START, begin)
+    graph.add_conditional_edges("think", route_think(equipment), ["act", "check_stuck", "terminate"])
+    graph.add_edge("act", "check_stuck")
+    graph.add_conditional_edges("check_stuck", route_check_stuck(equipment, begin), [begin, "act", "gate", "terminate"])
+    graph.add_conditional_edges("gate", route_gate(begin), [begin, "terminate"])
+    graph.add_edge("terminate", END)
+    compiled = graph.compile(checkpointer=checkpointer, store=store, name=equipment.spec.name)
+    return unbounded(compiled)
+
+
+def _add_context(graph: StateGraph[Any, Any, Any, Any], equipment: Equipment) -> str:
+    """Put the spec's context nodes before think, one after the other; the name of the node that begins a step."""
+    chain = [*(f"observe_{name}" for name in equipment.spec.context), "think"]
+    for name, (own, following) in zip(equipment.spec.context, pairwise(chain), strict=True):
+        if name not in CONTEXT_NODES:
+            raise UsageError(f"no context node {name!r}; there are: {', '.join(CONTEXT_NODES)}")
+        graph.add_node(own, CONTEXT_NODES[name](equipment))
+        graph.add_edge(own, following)
+    return chain[0]
+
+
+def continue_task(state: dict[str, Any]) -> Command[str]:
+    """The command that takes up again a task that ended with a limit, an error, a loop or a stop.
+
+    `state` holds the values of the thread. Its counters go on; the search for loops starts anew.
+    """
+    progress = {**state["progress"], "ending": None, "nudge": "", "watch": len(state["messages"])}
+    return Command(goto="gate", update={"progress": progress, "status": "running", "outcome": None})
+
+
+def _equip(
+    spec: AgentSpec,
+    model: BaseChatModel | str | None,
+    tools: Sequence[BaseTool] | None,
+    settings: Settings,
+    workspace: Path | str | None,
+) -> Equipment:
+    folder = Path(workspace) if workspace else None
+    chosen = _own_tools(spec, folder, settings) if tools is None else list(tools)
+    models = ModelSource(settings, model or spec.model)
+    return Equipment(spec, {tool.name: tool for tool in chosen}, models, settings, folder)
+
+
+def _own_tools(spec: AgentSpec, workspace: Path | None, settings: Settings) -> list[BaseTool]:
+    tools = {
+        tool.name: tool
+        for tool in build_tools(spec.tools, workspace=workspace, sandbox=settings.sandbox, browser=settings.browser)
+    }
+    if PLAN in spec.context:
+        tools["planning"] = Planning(plans=BoardPlans())
+    return list(tools.values())

@@ -1,0 +1,79 @@
+"""The agents by name: the built-in ones, and those of plug-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from ..state.errors import UsageError
+from ..state.spec import AgentSpec
+from ..tools.plugins import list_plugins, load_plugin, load_plugins
+
+PLUGINS = "clew.agents"
+"""Entry point group of further agents: each names an `AgentSpec`."""
+
+MANUS = AgentSpec(
+    name="manus",
+    description="A general agent: runs code and commands, edits files, asks the person where it must.",
+    system_prompt="prompt:manus_system",
+    next_step_prompt="prompt:manus_next_step",
+    tools=("python_execute", "bash", "str_replace_editor", "ask_human", "terminate"),
+    max_steps=20,
+    max_observe=10_000,
+)
+
+PLANNING = AgentSpec(
+    name="planning",
+    description="A general agent that works by a plan of its own and keeps it up to date.",
+    system_prompt="prompt:planning_system",
+    tools=("planning", *MANUS.tools),
+    context=("plan",),
+    max_steps=20,
+    max_observe=10_000,
+)
+
+BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType({spec.name: spec for spec in (MANUS, PLANNING)})
+"""The built-in specs by name."""
+
+
+class _Agents(Mapping[str, AgentSpec]):
+    """Built-in specs first, then those of plug-ins, which are imported when they are asked for or listed."""
+
+    def __getitem__(self, name: str) -> AgentSpec:
+        spec = BUILT_IN.get(name) or load_plugin(PLUGINS, name, _spec)
+        if spec is None:
+            raise KeyError(name)
+        return spec
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*BUILT_IN, *list_plugins(PLUGINS, _spec, BUILT_IN)])
+
+    def __len__(self) -> int:
+        return len(BUILT_IN) + len(load_plugins(PLUGINS, _spec, BUILT_IN)[0])
+
+
+AGENTS: Mapping[str, AgentSpec] = _Agents()
+"""All specs by name. Going through them logs each plug-in that is refused."""
+
+
+def agent_spec(spec: AgentSpec | str) -> AgentSpec:
+    """The spec itself, or the one of that name.
+
+    Raises:
+        UsageError: there is no agent of that name, or it is a plug-in that is broken.
+    """
+    if isinstance(spec, AgentSpec):
+        return spec
+    if spec in AGENTS:
+        return AGENTS[spec]
+    names = list(AGENTS)
+    near = get_close_matches(spec, names, n=1)
+    advice = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+    raise UsageError(f"no agent {spec!r}; {advice}")
+
+
+def _spec(plugin: object) -> AgentSpec:
+    if isinstance(plugin, AgentSpec):
+        return plugin
+    raise TypeError(f"{plugin!r} is no AgentSpec")
