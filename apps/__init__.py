@@ -1,0 +1,1 @@
+"""Ways in: each builds a graph and drives it."""

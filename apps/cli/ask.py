@@ -1,0 +1,58 @@
+"""Putting questions to the person at the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ...state.events import QuestionEvent
+from ..answers import resume_value
+from .report import Reporter
+
+LONGEST_LINE = 65536
+"""Bytes of one answer; a terminal in line mode takes fewer."""
+
+
+async def ask_all(questions: Sequence[QuestionEvent], reporter: Reporter) -> dict[str, Any]:
+    """The answers to the questions, by id; those from the first one on that the person leaves (Ctrl-D) are missing.
+
+    An empty line takes the first option where there are options, and asks again where there are none.
+    """
+    answers: dict[str, Any] = {}
+    for question in questions:
+        if len(questions) > 1:
+            reporter.note(question.question)
+        line = await _answer(question)
+        if line is None:
+            break
+        answers[question.id] = resume_value(question, line)
+    return answers
+
+
+async def _answer(question: QuestionEvent) -> str | None:
+    default = question.options[0] if question.options else ""
+    prompt = f"answer [{default}]> " if default else "answer> "
+    while (line := await read_line(prompt)) is not None:
+        if line.strip() or default:
+            return line.strip() or default
+    return None
+
+
+async def read_line(prompt: str) -> str | None:
+    """One line from the terminal, without holding up the event loop; None at its end.
+
+    A thread that waits in `input()` could not be stopped by Ctrl-C; a terminal hands out one whole line at a time,
+    so it is read, unbuffered, when it has one.
+    """
+    loop, arrived, terminal = asyncio.get_running_loop(), asyncio.Event(), sys.stdin.fileno()
+    print(prompt, end="", flush=True)
+    loop.add_reader(terminal, arrived.set)
+    try:
+        await arrived.wait()
+    finally:
+        loop.remove_reader(terminal)
+    line = os.read(terminal, LONGEST_LINE)
+    return line.decode(errors="replace").rstrip("\r\n") if line else None

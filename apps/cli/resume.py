@@ -1,0 +1,61 @@
+"""`clew resume`: on with a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import Namespace
+from typing import Any
+
+from langgraph.types import Command
+
+from ...graphs import continue_flow, continue_task
+from ...state.errors import ThreadBusy, UsageError
+from ...state.settings import Settings, load_settings
+from ...state.thread import ThreadRecord
+from ..answers import match_answers, raise_limit
+from ..log import logging_to
+from ..session import PLAN, Session, open_session
+from ..task import task_input
+from ..view import ThreadView
+from .begin import overridden
+from .closing import command
+from .converse import Conversation
+
+CONTINUED = frozenset({"limit", "stuck", "error", "cancelled"})
+"""Statuses of ended tasks that can be taken up again."""
+
+
+def run(arguments: Namespace) -> int:
+    """Answer what the thread asks, or take it up where it stopped; an ended one only says how it ended."""
+    settings = load_settings(db=arguments.db)
+    with logging_to(settings):
+        return asyncio.run(_run(arguments, settings))
+
+
+async def _run(arguments: Namespace, settings: Settings) -> int:
+    async with open_session(settings) as session:
+        record = overridden(await session.registry.get(arguments.thread), arguments)
+        view = await session.view(record)
+        if view.status == "running":
+            raise ThreadBusy(f"thread {record.thread} is being run by {view.reason}: wait for it or stop it")
+        answers = match_answers(arguments.answer, view.questions) | raise_limit(view.questions, arguments.max_steps)
+        conversation = Conversation(session, record, arguments)
+        if view.status in ("finished", "rejected") or (view.status == "waiting" and view.questions and not answers):
+            return await conversation.stand(view)
+        return await conversation.run(await _input(session, record, view, answers, arguments), view)
+
+
+async def _input(
+    session: Session, record: ThreadRecord, view: ThreadView, answers: dict[str, Any], arguments: Namespace
+) -> Any:
+    if answers:
+        return Command(resume=answers)
+    if not view.checkpoint:
+        return task_input(record.task)
+    values = await session.values(record)
+    if values.get("status") not in CONTINUED or view.status not in CONTINUED:
+        return None
+    if view.status == "limit" and (arguments.max_steps or 0) <= view.steps:
+        resume = command("resume", record.thread, arguments)
+        raise UsageError(f"thread {record.thread} met its limit of {view.steps} steps: `{resume} --max-steps N`")
+    return continue_flow(values) if record.graph == PLAN else continue_task(values)

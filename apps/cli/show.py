@@ -1,0 +1,125 @@
+"""`clew show`: one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage, messages_to_dict
+
+from ...state.settings import load_settings
+from ...state.thread import ThreadRecord
+from ..session import Session, open_session
+from ..view import ThreadView
+from .closing import command
+from .plan_table import COLUMNS, plan_rows
+from .report import brief, question_lines, usage_text
+from .table import print_table
+from .threads import standing, thread_data
+
+Found = tuple[ThreadRecord, ThreadView, dict[str, Any]]
+
+NEWEST_LINES = 8
+"""Lines of the conversation that are shown of a running thread."""
+
+LOOKS_PER_SECOND = 2
+"""How often a running thread is looked at again."""
+
+
+def run(arguments: Namespace) -> int:
+    """Print how the thread was started, where it stands, its plan, what was said and what it asks.
+
+    On a terminal a thread that is running is shown live until it ends or waits.
+    """
+    return asyncio.run(_show(arguments))
+
+
+async def _show(arguments: Namespace) -> int:
+    async with open_session(load_settings(db=arguments.db)) as session:
+        found = await _read(session, arguments.thread)
+        if arguments.json:
+            print(json.dumps(_data(*found), default=str))
+            return 0
+        if found[1].status == "running" and sys.stdout.isatty():
+            found = await _watch(session, arguments.thread)
+        print_lines(*found, arguments=arguments)
+    return 0
+
+
+def print_lines(record: ThreadRecord, view: ThreadView, values: dict[str, Any], *, arguments: Namespace) -> None:
+    """Print a thread for a person."""
+    for line in [*_facts(record, view), ""]:
+        print(line)
+    if plan := values.get("plan"):
+        print(f"{plan.title}: {plan.progress()}")
+        print_table(COLUMNS, plan_rows(plan, values.get("reports") or []))
+    for line in [*_conversation(values.get("messages", [])), "", *_asked(view, arguments)]:
+        print(line)
+
+
+async def _watch(session: Session, thread: str) -> Found:
+    from .watch import Watch
+
+    with Watch() as watch:
+        while (found := await _read(session, thread))[1].status == "running":
+            watch.show(standing(found[1]), usage_text(found[1].usage), *_newest(found[2]))
+            await asyncio.sleep(1 / LOOKS_PER_SECOND)
+    return found
+
+
+def _newest(values: dict[str, Any]) -> tuple[Sequence[Sequence[str]], Sequence[str]]:
+    """The rows of the plan, and the newest lines of what was said."""
+    plan = values.get("plan")
+    rows = plan_rows(plan, values.get("reports") or []) if plan else []
+    return rows, list(_conversation(values.get("messages", [])))[-NEWEST_LINES:]
+
+
+def _data(record: ThreadRecord, view: ThreadView, values: dict[str, Any]) -> dict[str, Any]:
+    plan = values.get("plan")
+    said = {"messages": messages_to_dict(values.get("messages", []))}
+    return {**thread_data(record, view), **said, **({"plan": plan.model_dump(mode="json")} if plan else {})}
+
+
+async def _read(session: Session, thread: str) -> Found:
+    record = await session.registry.get(thread)
+    return record, await session.view(record), await session.values(record)
+
+
+def _facts(record: ThreadRecord, view: ThreadView) -> Iterator[str]:
+    yield f"thread     {record.thread}"
+    yield f"status     {standing(view)}"
+    yield f"agent      {', '.join(agent.name for agent in record.agents)}"
+    yield f"model      {record.model or 'the one of the settings'}"
+    yield f"workspace  {record.workspace}"
+    yield f"steps      {view.steps}{f' of {record.max_steps}' if record.max_steps else ''}"
+    yield f"usage      {usage_text(view.usage)}"
+    yield f"created    {record.created.astimezone():%Y-%m-%d %H:%M:%S}"
+    yield f"used       {record.updated.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def _conversation(messages: list[AnyMessage]) -> Iterator[str]:
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            yield f"  {message.name} {'failed' if message.status == 'error' else 'ok'}: {brief(message.text)}"
+        elif isinstance(message, AIMessage):
+            if message.text.strip():
+                yield f"agent: {message.text.strip()}"
+            for call in message.tool_calls:
+                yield f"  calls {call['name']} {brief(json.dumps(call['args'], ensure_ascii=False))}"
+        else:
+            yield f"{message.type}: {message.text.strip()}"
+
+
+def _asked(view: ThreadView, arguments: Namespace) -> Iterator[str]:
+    resume = command("resume", view.thread, arguments)
+    for question in view.questions:
+        yield from question_lines(question)
+        yield f"  answer with: {resume} --answer {question.id}=TEXT"
+    if view.answer:
+        yield f"answer: {view.answer}"
+    elif view.unfinished and not view.questions and view.status != "running":
+        yield f"go on with: {resume}"

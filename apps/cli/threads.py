@@ -1,0 +1,70 @@
+"""`clew threads`: the threads of a database."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from argparse import Namespace
+from typing import Any
+
+from ...state.settings import load_settings
+from ...state.thread import ThreadRecord
+from ..session import open_session
+from ..view import ThreadView
+from .report import brief
+from .table import print_table
+
+TASK_WIDTH = 60
+"""Characters of a task in the list."""
+
+
+def run(arguments: Namespace) -> int:
+    """List the threads, the one used last first."""
+    found = asyncio.run(_threads(arguments))
+    if arguments.json:
+        for record, view in found:
+            print(json.dumps(thread_data(record, view), ensure_ascii=False))
+    elif found:
+        print_table(("thread", "status", "agent", "steps", "used", "task"), [_row(*pair) for pair in found])
+    else:
+        print('no threads yet: begin one with `clew run "…"`')
+    return 0
+
+
+async def _threads(arguments: Namespace) -> list[tuple[ThreadRecord, ThreadView]]:
+    async with open_session(load_settings(db=arguments.db)) as session:
+        return [(record, await session.view(record)) for record in await session.registry.list()]
+
+
+def thread_data(record: ThreadRecord, view: ThreadView) -> dict[str, Any]:
+    """A thread as JSON data."""
+    return {
+        "thread": record.thread,
+        "status": view.status,
+        "reason": view.reason,
+        "answer": view.answer,
+        "steps": view.steps,
+        "usage": view.usage.model_dump(),
+        "questions": [question.model_dump(exclude={"event"}) for question in view.questions],
+        "checkpoint": view.checkpoint,
+        "graph": record.graph,
+        "agents": [agent.name for agent in record.agents],
+        "model": record.model,
+        "task": record.task,
+        "workspace": record.workspace,
+        "max_steps": record.max_steps,
+        "created": record.created.isoformat(),
+        "updated": record.updated.isoformat(),
+    }
+
+
+def standing(view: ThreadView) -> str:
+    """Status and reason in a few words."""
+    failed = " without success" if view.status == "finished" and not view.success else ""
+    return f"{view.status}{failed} ({view.reason})" if view.reason else view.status
+
+
+def _row(record: ThreadRecord, view: ThreadView) -> tuple[str, ...]:
+    used = record.updated.astimezone().strftime("%Y-%m-%d %H:%M")
+    agent = record.agents[0].name if record.agents else record.graph
+    return (record.thread, brief(standing(view), 40), agent, str(view.steps), used, brief(record.task, TASK_WIDTH))

@@ -1,0 +1,1 @@
+"""`clew demo`: a plan on real data, killed in the middle and resumed."""

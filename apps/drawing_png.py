@@ -1,0 +1,111 @@
+"""A picture of a graph, drawn here: no browser, no service, no font of the system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from itertools import pairwise
+from math import atan2, cos, dist, pi, sin
+
+from langchain_core.runnables.graph import Graph
+from PIL import Image, ImageDraw, ImageFont
+
+from .layout import Box, Layout, Line, Paper, Point, lay_out, title
+
+SCALE = 2
+"""Pixels of the picture for one point of the layout."""
+
+SMOOTH = 2
+"""Pixels drawn for one pixel of the picture, along each side; the rest is averaged away."""
+
+MARGIN, PADDING, FONT_SIZE, BOX_HEIGHT = 24.0, 16.0, 15.0, 36.0
+"""In points: paper around the graph, paper beside a name in its box, size of the letters, height of a box."""
+
+DASH, ARROW = 6.0, 9.0
+"""In points: length of a dash and of a gap in a conditional edge, length of an arrow head."""
+
+PAPER = Paper(across=44, down=52, apart=14)
+"""In points: empty paper between boxes and layers, and how far the two ways between a pair of nodes bend apart."""
+
+WHITE, INK, EDGE, FILL, ENDS = "#ffffff", "#1f2430", "#5b6472", "#eef1fb", "#d5dcf5"
+
+
+def draw_png(graph: Graph) -> bytes:
+    """The graph as a PNG: a solid edge is always taken, a dashed one where the source decides so.
+
+    Raises:
+        ValueError: a part of the graph hangs together with no other.
+    """
+    measure = ImageFont.load_default(FONT_SIZE)
+    sizes = {name: (measure.getlength(title(name)) + 2 * PADDING, BOX_HEIGHT) for name in graph.nodes}
+    picture = _Picture(lay_out(graph, sizes, PAPER))
+    buffer = BytesIO()
+    picture.render().save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+class _Picture:
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._zoom = SCALE * SMOOTH
+        size = tuple(round((side + 2 * MARGIN) * self._zoom) for side in (layout.width, layout.height))
+        self._image = Image.new("RGB", (size[0], size[1]), WHITE)
+        self._draw = ImageDraw.Draw(self._image)
+        self._font = ImageFont.load_default(FONT_SIZE * self._zoom)
+
+    def render(self) -> Image.Image:
+        for line in self._layout.lines:
+            self._line(line)
+        for box in self._layout.boxes:
+            self._box(box)
+        width, height = self._image.size
+        return self._image.resize((width // SMOOTH, height // SMOOTH), Image.Resampling.LANCZOS)
+
+    def _pixel(self, point: Point) -> Point:
+        return ((point[0] + MARGIN) * self._zoom, (point[1] + MARGIN) * self._zoom)
+
+    def _box(self, box: Box) -> None:
+        upper = self._pixel((box.x - box.width / 2, box.y - box.height / 2))
+        lower = self._pixel((box.x + box.width / 2, box.y + box.height / 2))
+        ends = box.name.startswith("__")
+        radius = (box.height / 2 if ends else 6) * self._zoom
+        self._draw.rounded_rectangle(
+            (*upper, *lower), radius, fill=ENDS if ends else FILL, outline=INK, width=round(1.2 * self._zoom)
+        )
+        self._draw.text(self._pixel((box.x, box.y)), title(box.name), fill=INK, font=self._font, anchor="mm")
+
+    def _line(self, line: Line) -> None:
+        path = list(smooth(line.points))
+        for start, end in dashes(path) if line.conditional else pairwise(path):
+            self._draw.line((self._pixel(start), self._pixel(end)), fill=EDGE, width=round(1.4 * self._zoom))
+        self._arrow(path[-min(len(path), round(ARROW))], path[-1])
+
+    def _arrow(self, before: Point, tip: Point) -> None:
+        angle = atan2(tip[1] - before[1], tip[0] - before[0])
+        wings = [angle + pi - 0.4, angle + pi + 0.4]
+        corners = [tip, *((tip[0] + ARROW * cos(wing), tip[1] + ARROW * sin(wing)) for wing in wings)]
+        self._draw.polygon([self._pixel(corner) for corner in corners], fill=EDGE)
+
+
+def smooth(points: list[Point]) -> Iterator[Point]:
+    """A curve through the points (Catmull-Rom), as the ends of pieces about one point long."""
+    yield points[0]
+    padded = [points[0], *points, points[-1]]
+    for p0, p1, p2, p3 in zip(padded, padded[1:], padded[2:], padded[3:], strict=False):
+        pieces = max(1, round(dist(p1, p2)))
+        for piece in range(1, pieces + 1):
+            t = piece / pieces
+            yield (_catmull(p0[0], p1[0], p2[0], p3[0], t), _catmull(p0[1], p1[1], p2[1], p3[1], t))
+
+
+def _catmull(a: float, b: float, c: float, d: float, t: float) -> float:
+    return 0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
+
+
+def dashes(path: list[Point]) -> Iterator[tuple[Point, Point]]:
+    """The pieces of a path that a dashed line shows."""
+    walked = 0.0
+    for start, end in pairwise(path):
+        if walked % (2 * DASH) < DASH:
+            yield start, end
+        walked += dist(start, end)

@@ -1,0 +1,123 @@
+"""The structured log: one JSON object a line, without secrets, in the file that `CLEW_LOG` names."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from ..state.errors import UsageError
+from ..state.events import Event, TokenEvent
+from ..state.settings import Settings
+
+LOGGER = "clew"
+"""Name of the logger that carries the events of runs."""
+
+REDACTED = "[redacted]"
+
+SECRET_NAME = re.compile(r"(?i)(key|token|secret|password|passwd|credential|authorization)s?$")
+"""Names of settings, variables and arguments whose values are secrets."""
+
+SECRET_TEXT = re.compile(
+    r"\b(?:sk|pk|ghp|gho|github_pat|glpat|xox[abpr])[-_][A-Za-z0-9_\-]{8,}"
+    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|(?<=Bearer )[A-Za-z0-9._~+/\-]{8,}=*"
+    r"|(?<=://)[^/\s:@\"]+:[^/\s@\"]+(?=@)"
+)
+"""Texts that are secrets wherever they stand: keys by their prefixes, bearer tokens, user and password of a URL."""
+
+SHORTEST_SECRET = 6
+"""Characters below which a value is too common to be searched for."""
+
+
+@contextmanager
+def logging_to(settings: Settings) -> Iterator[None]:
+    """Log to the file of the settings, appending, while the body runs; do nothing where they name none.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if settings.log is None:
+        yield
+        return
+    try:
+        settings.log.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.FileHandler(settings.log, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"log {settings.log} cannot be written ({error.strerror}): set CLEW_LOG") from error
+    handler.setFormatter(JsonFormatter(secret_values(settings, os.environ)))
+    root, own = logging.getLogger(), logging.getLogger(LOGGER)
+    level = own.level
+    root.addHandler(handler)
+    own.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        own.setLevel(level)
+        root.removeHandler(handler)
+        handler.close()
+
+
+def log_event(thread: str, event: Event) -> None:
+    """Log one event of a run; the pieces of replies are left to the reply itself."""
+    if not isinstance(event, TokenEvent) and logging.getLogger(LOGGER).isEnabledFor(logging.INFO):
+        fields = {"thread": thread, **event.model_dump(mode="json")}
+        logging.getLogger(LOGGER).info(event.event, extra={"fields": fields})
+
+
+class JsonFormatter(logging.Formatter):
+    """A log record as one JSON object: `time`, `level`, `logger`, `message` and the fields of the event."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        super().__init__()
+        self._redact = redactor(secrets)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of one record, without secrets."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(self._redact(line), ensure_ascii=False, default=str)
+
+
+def redactor(secrets: Iterable[str] = ()) -> Callable[[Any], Any]:
+    """A function that takes the secrets out of JSON data: known values, texts like keys, values under secret names."""
+    known = [re.escape(secret) for secret in sorted(secrets, key=len, reverse=True)]
+    pattern = re.compile("|".join([*known, SECRET_TEXT.pattern]))
+
+    def redact(value: Any) -> Any:
+        if isinstance(value, str):
+            return pattern.sub(REDACTED, value)
+        if isinstance(value, Mapping):
+            return {key: _named(key, item) for key, item in value.items()}
+        return [redact(item) for item in value] if isinstance(value, list) else value
+
+    def _named(key: str, item: Any) -> Any:
+        return REDACTED if SECRET_NAME.search(key) and isinstance(item, str) and item else redact(item)
+
+    return redact
+
+
+def secret_values(settings: Settings, environment: Mapping[str, str]) -> set[str]:
+    """The secrets that the settings and the environment hold, by the names they have there."""
+    found = {value for name, value in environment.items() if SECRET_NAME.search(name)} | set(_secrets(settings.llm))
+    return {value for value in found if len(value) >= SHORTEST_SECRET}
+
+
+def _secrets(table: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _secrets(value)
+        elif isinstance(value, str) and SECRET_NAME.search(name):
+            yield value

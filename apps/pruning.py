@@ -1,0 +1,117 @@
+"""Pruning of threads: what it will delete, and what it freed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+
+from ..checkpoints.cleanup import prune_threads
+from ..checkpoints.history import ThreadSize, disk_usage
+from ..checkpoints.retention import Node, Strategy, keep, made
+from .session import Session
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is to be pruned, and what is to stay."""
+
+    threads: Sequence[str] = ()
+    """Which threads; empty for all."""
+
+    older_than: timedelta | None = None
+    """Only threads whose newest checkpoint is older."""
+
+    strategy: Strategy = "keep_latest"
+    """As `prune_threads` takes it."""
+
+    newest: int = 1
+    """Checkpoints of each thread that stay in any case."""
+
+    since: datetime | None = None
+    """What was made at this time or later stays too."""
+
+
+@dataclass(frozen=True)
+class ThreadPruning:
+    """What a pruning does to one thread."""
+
+    thread: str
+    """Id of the thread."""
+
+    checkpoints: int
+    """Checkpoints that it has, those of subgraphs included."""
+
+    deleted: int
+    """How many of them go."""
+
+    before: int
+    """Bytes that the thread takes, with its payloads."""
+
+
+@dataclass(frozen=True)
+class PruningResult:
+    """What a pruning did."""
+
+    pruned: list[ThreadPruning]
+    """Threads that lost checkpoints."""
+
+    busy: list[str]
+    """Threads that were left as they were, because a process runs them."""
+
+    freed: int
+    """Bytes that the threads take less than before."""
+
+
+async def foresee(session: Session, rule: Rule) -> list[ThreadPruning]:
+    """What the rule would delete; threads that it leaves as they are are not named.
+
+    Raises:
+        UsageError: there is no such thread.
+    """
+    sizes = {size.thread: size for size in await disk_usage(session.saver)}
+    for thread in rule.threads:
+        if thread not in sizes:
+            await session.registry.get(thread)
+    chosen = [size for size in sizes.values() if not rule.threads or size.thread in rule.threads]
+    found = [_foreseen(size, await session.saver.anodes(size.thread), rule) for size in chosen]
+    return [pruning for pruning in found if pruning.deleted]
+
+
+async def prune(session: Session, rule: Rule, foreseen: Sequence[ThreadPruning]) -> PruningResult:
+    """Prune the threads that were foreseen and that nobody runs, and give the space back to the disk.
+
+    Raises:
+        CheckpointError: a thread cannot be pruned, or the database is in use for too long.
+    """
+    wanted = [pruning.thread for pruning in foreseen]
+    done = await prune_threads(
+        session.saver,
+        wanted,
+        older_than=rule.older_than,
+        strategy=rule.strategy,
+        newest=rule.newest,
+        since=rule.since,
+    )
+    after = {size.thread: _bytes(size) for size in await disk_usage(session.saver)}
+    if done:
+        await session.saver.acompact()
+    pruned = [pruning for pruning in foreseen if pruning.thread in done]
+    freed = sum(pruning.before - after.get(pruning.thread, 0) for pruning in pruned)
+    return PruningResult(pruned, [thread for thread in wanted if thread not in done], freed)
+
+
+def pruning_data(result: PruningResult) -> dict[str, object]:
+    """What a pruning did as JSON data."""
+    return asdict(result)
+
+
+def _foreseen(size: ThreadSize, nodes: Sequence[Node], rule: Rule) -> ThreadPruning:
+    newest = max(made(node.id) for node in nodes)
+    spared = rule.older_than is not None and newest >= datetime.now(UTC) - rule.older_than
+    kept = nodes if spared else keep(nodes, rule.strategy, rule.newest, rule.since)
+    return ThreadPruning(size.thread, len(nodes), len(nodes) - len(kept), _bytes(size))
+
+
+def _bytes(size: ThreadSize) -> int:
+    return size.state + size.payloads

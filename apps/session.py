@@ -1,0 +1,180 @@
+"""Threads in a database: begun, driven under a lease, looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.store.base import BaseStore
+
+from ..checkpoints.durable import DurableSaver
+from ..checkpoints.open import open_saver
+from ..checkpoints.open_plans import open_plan_library
+from ..checkpoints.redact import known_secrets
+from ..checkpoints.threads import ThreadRegistry, thread_registry
+from ..graphs import create_agent, create_flow
+from ..models.load import load_model
+from ..state.context import RunContext
+from ..state.errors import ThreadBusy
+from ..state.events import EndEvent, Event
+from ..state.settings import Settings
+from ..state.thread import ThreadRecord
+from .drive import Graph, Stop, drive
+from .log import log_event
+from .view import ThreadView, thread_config, view_thread
+
+PAUSED = "paused"
+"""Reason of a view that says that a person stopped the run: no process died."""
+
+PLAN = "plan"
+"""The `graph` of a record whose thread carries out a plan."""
+
+
+class Session:
+    """An open database with its threads. Get one from `open_session`."""
+
+    def __init__(self, settings: Settings, saver: DurableSaver) -> None:
+        self.settings = settings
+        self.saver = saver
+        self.registry: ThreadRegistry = thread_registry(saver)
+
+    async def view(self, record: ThreadRecord) -> ThreadView:
+        """Where a thread stands: `running` while a live process has it, `waiting` where a person paused it."""
+        view = await view_thread(self.saver, record.thread)
+        if holder := await self.registry.holder(record.thread):
+            return replace(view, status="running", reason=f"{holder.owner}, process {holder.process.pid}")
+        if view.status in ("interrupted", "idle") and record.paused:
+            return replace(view, status="waiting", reason=PAUSED)
+        return view
+
+    def graph(self, record: ThreadRecord, model: BaseChatModel | None = None, store: BaseStore | None = None) -> Graph:
+        """The graph of a thread, attached to the database.
+
+        Raises:
+            UsageError: the record names a tool that is not there any more.
+        """
+        if record.graph != PLAN:
+            spec = record.agents[0]
+            return create_agent(spec, model=model or record.model, checkpointer=self.saver, settings=self.settings)
+        return create_flow(
+            agents={spec.name: spec for spec in record.agents},
+            model=model or record.model,
+            checkpointer=self.saver,
+            store=store,
+            settings=self.settings,
+            **record.options,
+        )
+
+    async def values(self, record: ThreadRecord, checkpoint: str | None = None) -> dict[str, Any]:
+        """The state of a thread, at its newest checkpoint or the one named."""
+        snapshot = await self._reader(record).aget_state(thread_config(record.thread, checkpoint))
+        return dict(snapshot.values)
+
+    async def fork(self, record: ThreadRecord, checkpoint: str) -> ThreadView:
+        """Set a thread back to one of its checkpoints, as a copy that becomes the newest.
+
+        Raises:
+            ThreadBusy: a live process runs the thread.
+        """
+        async with self.registry.lease(record.thread, "clew fork"):
+            config = thread_config(record.thread, checkpoint)
+            await self._reader(record).aupdate_state(config, None, as_node="__copy__")
+            await self._keep(record, paused=True)
+        return await self.view(record.model_copy(update={"paused": True}))
+
+    def _reader(self, record: ThreadRecord) -> Graph:
+        # What an agent's thread holds can be read without its tools and its model.
+        if record.graph == PLAN:
+            return self.graph(record)
+        return create_agent(record.agents[0], tools=[], checkpointer=self.saver, settings=self.settings)
+
+    async def drive(
+        self,
+        record: ThreadRecord,
+        input: Any,
+        *,
+        owner: str,
+        seen: ThreadView | None = None,
+        stop: Stop | None = None,
+        tokens: bool = False,
+        recording: Path | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Run the thread as `drive` does, under its lease; the record is kept first.
+
+        Args:
+            record: How the thread is to run.
+            input: As `drive` takes it.
+            owner: What other processes are told of who runs it.
+            seen: Where the thread stood when the input was settled; None for an input that fits in any case.
+            stop: Stops the run in an orderly way.
+            tokens: Whether the pieces of the replies are events too.
+            recording: File that the model's replies are recorded into.
+
+        Raises:
+            ThreadBusy: a live process runs the thread, or one has taken it further since it was seen.
+            UsageError: there is no such model or tool.
+        """
+        # Loading imports a provider's package, which reads files; a wrong name is told before the thread begins.
+        model = await asyncio.to_thread(load_model, record.model, settings=self.settings, record=recording)
+        async with self._library(record) as store, self.registry.lease(record.thread, owner):
+            if seen:
+                await self._expect(seen)
+            graph = self.graph(record, model, store)
+            await self._keep(record, paused=False)
+            events = drive(graph, record.thread, input, context=run_context_of(record), stop=stop, tokens=tokens)
+            async with aclosing(events):
+                async for event in events:
+                    log_event(record.thread, event)
+                    if isinstance(event, EndEvent):
+                        await self._keep(record, paused=event.reason == PAUSED)
+                    yield event
+
+    @asynccontextmanager
+    async def _library(self, record: ThreadRecord) -> AsyncIterator[BaseStore | None]:
+        if record.graph != PLAN:
+            yield None
+            return
+        async with open_plan_library(self.settings.database, secrets=_secrets(self.settings)) as library:
+            yield library.store
+
+    async def new_thread_id(self) -> str:
+        """An id that no thread of the database has."""
+        taken = {record.thread for record in await self.registry.list()}
+        while (thread := secrets.token_hex(4)) in taken:
+            continue
+        return thread
+
+    async def _expect(self, seen: ThreadView) -> None:
+        if (await view_thread(self.saver, seen.thread)).checkpoint != seen.checkpoint:
+            advice = f"`clew show {seen.thread}` says where it stands"
+            raise ThreadBusy(f"thread {seen.thread} was taken further by another process meanwhile: {advice}")
+
+    async def _keep(self, record: ThreadRecord, *, paused: bool) -> None:
+        await self.registry.put(record.model_copy(update={"paused": paused}))
+
+
+@asynccontextmanager
+async def open_session(settings: Settings) -> AsyncIterator[Session]:
+    """Open the database of the settings, and close it at the end.
+
+    Raises:
+        UsageError: the database is of a kind that clew does not know.
+        CheckpointError: it cannot be opened.
+    """
+    async with open_saver(settings.database, secrets=_secrets(settings)) as saver:
+        yield Session(settings, saver)
+
+
+def run_context_of(record: ThreadRecord) -> RunContext:
+    """The run's context as the record says it."""
+    return RunContext(workspace=record.workspace, headless=record.headless, max_steps=record.max_steps)
+
+
+def _secrets(settings: Settings) -> list[str]:
+    return known_secrets(settings.model_dump())

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from io import BytesIO
+from itertools import pairwise
+
+import pytest
+from PIL import Image
+
+from clew.graphs import AGENTS
+from clew.tools.catalog import tool_names
+
+
+def test_agents_lists_every_agent(clew):
+    result = clew("agents")
+    assert result.code == 0
+    assert [line.split()[0] for line in result.out.splitlines()[1:]] == list(AGENTS)
+
+
+def test_tools_lists_every_tool_with_its_risk(clew):
+    result = clew("tools")
+    assert result.code == 0
+    rows = [line.split() for line in result.out.splitlines()[1:]]
+    assert [row[0] for row in rows] == tool_names()
+    assert {row[1] for row in rows} <= {"low", "medium", "high"}
+
+
+def test_a_graph_is_drawn_as_mermaid_and_in_letters(clew):
+    nodes = ("think", "act", "check_stuck", "gate", "terminate")
+    for format in ("mermaid", "ascii"):
+        result = clew("graph", "manus", "--format", format)
+        assert result.code == 0
+        assert [node for node in nodes if node not in result.out] == []
+
+
+def test_the_plan_graph_is_drawn_too(clew):
+    result = clew("graph", "plan")
+    assert result.code == 0
+    assert "record -.-> revise" in result.out
+
+
+def test_a_graph_is_drawn_as_png(clew, folder):
+    result = clew("graph", "manus", "--format", "png", "--output", "drawing.png")
+    assert (result.code, result.out) == (0, "wrote drawing.png\n")
+    with Image.open(BytesIO((folder / "drawing.png").read_bytes())) as image:
+        assert image.format == "PNG"
+        assert min(image.size) > 400
+
+
+def test_a_drawing_that_cannot_be_written_is_a_usage_error(clew):
+    result = clew("graph", "manus", "--format", "png", "--output", "no/such/folder.png")
+    assert (result.code, "no/such/folder.png" in result.err) == (2, True)
+
+
+def test_doctor_names_what_is_missing_and_the_remedy(clew):
+    result = clew("doctor")
+    assert result.code == 1
+    lines = result.out.splitlines()
+    line, remedy = next(pair for pair in pairwise(lines) if pair[0].startswith("missing"))
+    assert line.split()[:2] == ["missing", "model"]
+    assert "CLEW_MODEL" in remedy
+
+
+def test_doctor_is_content_where_nothing_is_missing(clew, script, monkeypatch):
+    monkeypatch.setenv("CLEW_MODEL", script("Done."))
+    result = clew("doctor")
+    assert result.code == 0
+    assert "missing" not in {line.split()[0] for line in result.out.splitlines()}
+
+
+def test_doctor_tells_a_broken_database_and_a_home_that_cannot_be_written(clew, script, folder, monkeypatch):
+    (folder / "file").write_text("no database, no folder")
+    monkeypatch.setenv("CLEW_MODEL", script("Done."))
+    monkeypatch.setenv("CLEW_DB", "file")
+    monkeypatch.setenv("CLEW_HOME", "file/home")
+    result = clew("doctor")
+    assert result.code == 1
+    assert [line.split()[1] for line in result.out.splitlines() if line.startswith("missing")] == ["database", "home"]
+
+
+def test_doctor_tells_what_only_some_runs_need_and_how_to_get_it(clew, script, folder, monkeypatch):
+    monkeypatch.setenv("CLEW_MODEL", script("Done."))
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(folder))
+    monkeypatch.setattr("clew.tools.browser.finding.APPLICATIONS", ())
+    result = clew("doctor")
+    assert result.code == 0
+    pairs = [(line.split(), below) for line, below in pairwise(result.out.splitlines()) if not line.startswith(" ")]
+    found = {words[1]: (words[0], below) for words, below in pairs}
+    assert "local: commands run with all of your rights" in result.out
+    remedies = {"sandbox": "install the package bubblewrap", "browser": "playwright install", "encrypted": "CLEW_ENC"}
+    for subject, remedy in remedies.items():
+        assert found[subject][0] == "limited"
+        assert remedy in found[subject][1]
+
+
+@pytest.mark.needs("bwrap")
+def test_doctor_names_the_sandbox_that_works_and_the_encryption(clew, monkeypatch):
+    monkeypatch.setenv("CLEW_ENCRYPTION_KEY", "sixteen or more characters")
+    out = clew("doctor").out
+    assert "ok       sandbox   bubblewrap" in out
+    assert "ok       encrypted with the key in CLEW_ENCRYPTION_KEY" in out
+    assert "sixteen" not in out
+    monkeypatch.setenv("CLEW_ENCRYPTION_KEY", "short")
+    monkeypatch.setenv("CLEW_SANDBOX__BACKEND", "bubblewrap")
+    monkeypatch.setenv("PATH", "")
+    result = clew("doctor")
+    assert result.code == 1
+    lines = result.out.splitlines()
+    assert {"missing  encrypted not usable", "missing  sandbox   not usable"} <= set(lines)
+
+
+def test_doctor_prints_no_secret(clew, monkeypatch):
+    monkeypatch.setenv("CLEW_MODEL", "openai:gpt-5")
+    monkeypatch.setenv("OPENAI_API_KEY", "top-secret-1")
+    assert "top-secret-1" not in clew("doctor").out

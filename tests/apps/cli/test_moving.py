@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+COLOUR = ("ask_human", {"inquire": "Which colour?"})
+
+
+@pytest.fixture
+def waiting(clew, script, calls):
+    """A thread that asks a person."""
+    clew("run", "paint it", "--model", script(calls(COLOUR), "Painted."), "--thread", "t1")
+    return "t1"
+
+
+def shown(clew, thread, *arguments):
+    return json.loads(clew("show", thread, "--json", *arguments).out)
+
+
+def history(clew, thread, *arguments):
+    lines = clew("history", thread, "--json", *arguments).out.splitlines()
+    return [json.loads(line)["checkpoint"] for line in lines]
+
+
+def test_an_exported_thread_waits_for_the_same_answer_in_another_database(clew, waiting):
+    result = clew("export", waiting, "--json")
+    file = Path("t1.clew")
+    size = file.stat().st_size
+    assert (result.code, json.loads(result.out)) == (0, {"thread": "t1", "file": "t1.clew", "bytes": size})
+    imported = clew("import", file, "--db", "other.db", "--json")
+    assert imported.code == 0
+    data = json.loads(imported.out)
+    (question,) = data["questions"]
+    assert (data["thread"], data["status"], question["question"]) == ("t1", "waiting", "Which colour?")
+    assert history(clew, "t1", "--db", "other.db") == history(clew, "t1")
+    assert shown(clew, "t1", "--db", "other.db")["messages"] == shown(clew, "t1")["messages"]
+    answered = clew("resume", "t1", "--answer", "red", "--db", "other.db", "--json")
+    assert (answered.code, answered.end["answer"]) == (0, "Painted.")
+    assert shown(clew, "t1")["status"] == "waiting"
+
+
+def test_plain_lines_say_where_the_file_is_and_how_to_go_on(clew, waiting):
+    exported = clew("export", waiting, "there.clew")
+    assert exported.code == 0
+    assert "wrote thread t1 to there.clew (" in exported.out
+    assert exported.out.endswith("clew import there.clew\n")
+    imported = clew("import", "there.clew", "--thread", "t2")
+    assert (imported.code, imported.out) == (0, "t2 is here, waiting (input): clew resume t2\n")
+
+
+def test_a_thread_whose_workspace_is_elsewhere_gets_one_here(clew, waiting, folder):
+    workspace = Path(shown(clew, waiting)["workspace"])
+    clew("export", waiting)
+    shutil.rmtree(workspace, ignore_errors=True)
+    clew("import", "t1.clew", "--thread", "t2")
+    assert shown(clew, "t2")["workspace"] == f"{folder}/.clew/workspaces/t2"
+
+
+def test_a_thread_that_was_cut_off_arrives_paused(clew, waiting):
+    clew("fork", waiting, "--at", history(clew, waiting)[1])
+    clew("export", waiting)
+    clew("import", "t1.clew", "--thread", "t2")
+    data = shown(clew, "t2")
+    assert (data["status"], data["reason"]) == ("waiting", "paused")
+    again = clew("resume", "t2", "--json")
+    assert (again.code, again.end["reason"]) == (3, "input")
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["export", "t1", "taken"], "taken cannot be written (File exists)"),
+        (["export", "nothread"], "no thread nothread"),
+        (["import", "taken"], "taken is no thread: give a file that `clew export` wrote"),
+        (["import", "none.clew"], "none.clew cannot be read"),
+        (["import", "good.clew"], "thread t1 exists"),
+    ],
+)
+def test_a_mistake_is_one_line_and_changes_nothing(clew, waiting, folder, argv, says):
+    clew("export", waiting, "good.clew")
+    (folder / "taken").write_text("something else")
+    result = clew(*argv)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
+    assert len(result.err.splitlines()) == 1
+    assert (folder / "taken").read_text() == "something else"
+    assert [json.loads(line)["thread"] for line in clew("threads", "--json").out.splitlines()] == ["t1"]
+
+
+def test_half_a_file_is_refused_with_code_1_and_leaves_nothing(clew, waiting, folder):
+    clew("export", waiting, "whole.clew")
+    (folder / "half.clew").write_bytes((folder / "whole.clew").read_bytes()[:-20])
+    result = clew("import", "half.clew", "--thread", "t2")
+    assert (result.code, "half.clew is cut short" in result.err) == (1, True)
+    assert clew("show", "t2").code == 2
