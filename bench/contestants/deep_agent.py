@@ -1,0 +1,17 @@
+"""deepagents on the stock SqliteSaver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deepagents import create_deep_agent
+from langchain_parts import model, tool
+from stock_savers import main_on_stock_savers
+from workload import SYSTEM, Job
+
+
+def graph(job: Job, saver: Any) -> Any:
+    return create_deep_agent(model(job), [tool()], system_prompt=SYSTEM, checkpointer=saver)
+
+
+main_on_stock_savers(graph)
