@@ -58,21 +58,26 @@ async def test_killing_the_process_leaves_no_browser_behind(holder, also_the_dri
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
 
 
+def started_since(before):
+    # Only what hangs on a new driver: a browser that other tests share may start a process at any time.
+    drivers = set(psutil.Process().children()) - before
+    return [process for driver in drivers for process in [driver, *driver.children(recursive=True)]]
+
+
 async def test_closing_the_context_ends_the_browser_and_its_driver():
-    before = set(psutil.Process().children(recursive=True))
+    before = set(psutil.Process().children())
     async with open_context(BrowserSettings()) as context:
         await context.new_page()
-        started = set(psutil.Process().children(recursive=True)) - before
-        assert started
+        started = started_since(before)
+        assert any("chrom" in process.name() for process in started)
     _, alive = await asyncio.to_thread(psutil.wait_procs, started, 20)
     assert alive == []
 
 
 async def test_the_browser_is_sandboxed_unless_we_are_root_and_told_to_be_quiet():
-    before = set(psutil.Process().children(recursive=True))
+    before = set(psutil.Process().children())
     async with open_context(BrowserSettings()):
-        started = set(psutil.Process().children(recursive=True)) - before
-        commands = [" ".join(process.cmdline()) for process in started]
+        commands = [" ".join(process.cmdline()) for process in started_since(before)]
     (command,) = [each for each in commands if "--remote-debugging-pipe" in each and "--type=" not in each]
     assert ("--no-sandbox" in command) == (os.geteuid() == 0)
     assert "--disable-background-networking" in command
