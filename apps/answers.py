@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..state.errors import UsageError
-from ..state.events import QuestionEvent
+from ..state.stream import QuestionEvent
 
 
 def match_answers(given: Sequence[str], questions: Sequence[QuestionEvent]) -> dict[str, Any]:

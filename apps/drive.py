@@ -16,9 +16,9 @@ from langgraph.runtime import RunControl
 from langgraph.types import StateSnapshot, StreamMode
 
 from ..state.context import RunContext
-from ..state.events import EndEvent, Event, StartEvent, plan_data
 from ..state.outcome import Status
 from ..state.plan import Plan
+from ..state.stream import EndEvent, Event, StartEvent, plan_data
 from .translate import Translator
 from .view import ThreadView, thread_config, view_thread
 

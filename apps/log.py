@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..state.errors import UsageError
-from ..state.events import Event, TokenEvent
 from ..state.settings import Settings
+from ..state.stream import Event, TokenEvent
 
 LOGGER = "clew"
 """Name of the logger that carries the events of runs."""

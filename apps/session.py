@@ -22,8 +22,8 @@ from ..graphs import create_agent, create_flow
 from ..models.load import load_model
 from ..state.context import RunContext
 from ..state.errors import ThreadBusy
-from ..state.events import EndEvent, Event
 from ..state.settings import Settings
+from ..state.stream import EndEvent, Event
 from ..state.thread import ThreadRecord
 from .drive import Graph, Stop, drive
 from .log import log_event

@@ -7,7 +7,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 
-from ..state.events import (
+from ..state.outcome import Usage
+from ..state.plan import Plan
+from ..state.stream import (
     Event,
     NudgeEvent,
     PlanStepEvent,
@@ -19,8 +21,6 @@ from ..state.events import (
     ToolStartEvent,
     step_data,
 )
-from ..state.outcome import Usage
-from ..state.plan import Plan
 from .view import question_event
 
 

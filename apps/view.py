@@ -10,8 +10,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.types import Interrupt
 
-from ..state.events import QuestionEvent
 from ..state.outcome import ENDED, Outcome, Status, Usage
+from ..state.stream import QuestionEvent
 
 ThreadStatus = Status | Literal["interrupted"]
 """A status of the state, or `interrupted`: a dead process left the thread running."""

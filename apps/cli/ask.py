@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ...state.events import QuestionEvent
+from ...state.stream import QuestionEvent
 from ..answers import resume_value
 from .report import Reporter
 

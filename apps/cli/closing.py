@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...state.events import EndEvent, QuestionEvent
+from ...state.stream import EndEvent, QuestionEvent
 from ...state.thread import ThreadRecord
 from ..artifacts import made_files
 from ..session import PAUSED

@@ -11,7 +11,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from ...state.events import EndEvent, Event, QuestionEvent
+from ...state.stream import EndEvent, Event, QuestionEvent
 from ...state.thread import ThreadRecord
 from ..drive import Stop, end_event
 from ..session import PLAN, Session

@@ -7,7 +7,8 @@ from rich.markdown import Markdown
 from rich.status import Status
 from rich.text import Text
 
-from ...state.events import (
+from ...state.outcome import Usage
+from ...state.stream import (
     EndEvent,
     Event,
     NudgeEvent,
@@ -17,7 +18,6 @@ from ...state.events import (
     ToolEndEvent,
     ToolStartEvent,
 )
-from ...state.outcome import Usage
 from .report import brief, event_lines, usage_text
 
 STYLES = {

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from json import dumps
 from typing import Protocol, TextIO
 
-from ...state.events import (
+from ...state.outcome import Usage
+from ...state.plan import MARKS
+from ...state.stream import (
     EndEvent,
     Event,
     NudgeEvent,
@@ -21,8 +23,6 @@ from ...state.events import (
     ToolStartEvent,
     write_event,
 )
-from ...state.outcome import Usage
-from ...state.plan import MARKS
 
 LINE_WIDTH = 160
 """Characters of one line about a call or a result."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...checkpoints.encryption import KEY_VARIABLE
 from ...state.errors import ClewError
-from ...state.events import Event, read_event
+from ...state.stream import Event, read_event
 
 
 class Child:

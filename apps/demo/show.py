@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 from ...state.errors import ClewError
-from ...state.events import Event, ToolEndEvent, ToolStartEvent
 from ...state.settings import load_settings
+from ...state.stream import Event, ToolEndEvent, ToolStartEvent
 from ..cli.report import Reporter, plural
 from ..cli.reporters import make_reporter
 from ..cli.table import print_table

@@ -4,7 +4,7 @@ import pytest
 
 from clew.apps.answers import match_answers, raise_limit, resume_value
 from clew.state.errors import UsageError
-from clew.state.events import QuestionEvent
+from clew.state.stream import QuestionEvent
 
 COLOUR = QuestionEvent(id="a1b2", kind="input", question="Which colour?")
 SIZE = QuestionEvent(id="a9f0", kind="input", question="Which size?", options=["small", "large"])

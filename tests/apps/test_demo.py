@@ -20,8 +20,8 @@ from clew.apps.demo.programs import report
 from clew.apps.demo.show import Moment
 from clew.apps.session import open_session
 from clew.checkpoints.open import open_saver
-from clew.state.events import ToolEndEvent, ToolStartEvent
 from clew.state.settings import Settings
+from clew.state.stream import ToolEndEvent, ToolStartEvent
 
 pytestmark = pytest.mark.timeout(300)
 

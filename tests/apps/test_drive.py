@@ -11,7 +11,7 @@ from langgraph.types import Command
 from clew.apps.drive import Stop, drive
 from clew.apps.view import view_thread
 from clew.state.agent import AgentState
-from clew.state.events import EndEvent, QuestionEvent, StartEvent, ToolEndEvent, ToolStartEvent
+from clew.state.stream import EndEvent, QuestionEvent, StartEvent, ToolEndEvent, ToolStartEvent
 
 TASK = {"messages": [("user", "count the files")]}
 

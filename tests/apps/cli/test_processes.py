@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import time
 
-from clew.state.events import read_event
+from clew.state.stream import read_event
 
 
 def read_until(process, name):

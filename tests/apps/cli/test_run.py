@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from clew.state.events import read_event
+from clew.state.stream import read_event
 
 ANSWER = "All done."
 

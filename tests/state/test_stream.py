@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.state.errors import UsageError
-from clew.state.events import (
+from clew.state.outcome import Status, Usage
+from clew.state.plan import Plan, PlanStep, StepStatus
+from clew.state.question import QuestionKind
+from clew.state.stream import (
     EndEvent,
     Event,
     NudgeEvent,
@@ -26,9 +29,6 @@ from clew.state.events import (
     read_event,
     write_event,
 )
-from clew.state.outcome import Status, Usage
-from clew.state.plan import Plan, PlanStep, StepStatus
-from clew.state.question import QuestionKind
 
 KINDS = get_args(get_args(Event)[0])
 
