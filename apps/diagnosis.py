@@ -17,7 +17,8 @@ from ..checkpoints.serializer import protection
 from ..checkpoints.threads import thread_registry
 from ..models.load import load_model
 from ..state.errors import ClewError
-from ..state.settings import SETTINGS_FILE, Settings
+from ..state.settings import Settings
+from ..state.settings_layers import SETTINGS_FILE
 from ..tools.browser.finding import find_browser
 from ..tools.catalog import build_tools, tool_names
 from ..tools.sandbox.choice import describe_backend

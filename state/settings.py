@@ -17,13 +17,11 @@ from pydantic import (
     SecretStr,
     ValidationError,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from .browser import BrowserSettings
 from .errors import UsageError
 from .sandbox import SandboxOptions
-
-SETTINGS_FILE = "clew.toml"
+from .settings_layers import SETTINGS_FILE, layered
 
 LONGEST_FOLDER_NAME = 200
 """Characters of a folder's name; file systems take 255 bytes."""
@@ -107,10 +105,10 @@ class RunFlowSettings(BaseModel):
     """Seconds after which a run is paused; None for no bound."""
 
 
-class Settings(BaseSettings):
-    """All settings of clew. One annotated example file stands at the root: `clew.example.toml`."""
+class Settings(BaseModel):
+    """All settings of clew, as `load_settings` reads them. `clew.example.toml` shows every one."""
 
-    model_config = SettingsConfigDict(env_prefix="CLEW_", env_nested_delimiter="__", extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     home: Path = Path(".clew")
     """Folder of everything that clew keeps."""
@@ -144,18 +142,6 @@ class Settings(BaseSettings):
 
     prices: dict[str, Price] = Field(default_factory=dict)
     """Price of each model, by name."""
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Flags, then the environment, then the file in the current folder."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(SETTINGS_FILE))
 
     @property
     def database(self) -> str:
@@ -194,7 +180,8 @@ def load_settings(**flags: Any) -> Settings:
         UsageError: a setting is unknown or malformed.
     """
     try:
-        return Settings(**{name: value for name, value in flags.items() if value is not None})
+        settings: Settings = layered(Settings)(**{name: value for name, value in flags.items() if value is not None})
+        return settings
     except ValidationError as error:
         raise UsageError(f"settings: {first_line(error)}") from error
     except ValueError as error:

@@ -44,3 +44,31 @@ def test_a_malformed_table_is_refused_with_the_name_of_the_field(tmp_path, monke
     (tmp_path / "clew.toml").write_text(table)
     with pytest.raises(UsageError, match=r"settings: (sandbox\.backend|browser\.window)"):
         load_settings()
+
+
+def test_a_flag_is_stronger_than_the_environment_and_that_than_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clew.toml").write_text(
+        "model = 'file'\ndb = 'file'\nhome = 'file'\n[runflow]\nparallel = 2\nmax_steps = 2\n"
+    )
+    monkeypatch.setenv("CLEW_MODEL", "environment")
+    monkeypatch.setenv("CLEW_DB", "environment")
+    monkeypatch.setenv("CLEW_RUNFLOW__PARALLEL", "3")
+    settings = load_settings(model="flag", db=None)
+    assert (settings.model, settings.db, str(settings.home)) == ("flag", "environment", "file")
+    assert (settings.runflow.parallel, settings.runflow.max_steps, settings.runflow.max_revisions) == (3, 2, 3)
+
+
+@pytest.mark.parametrize(("text", "sentence"), [("hom = 'x'", "settings: hom: "), ("home = ", r"clew\.toml: ")])
+def test_an_unknown_setting_and_a_broken_file_are_refused(tmp_path, monkeypatch, text, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clew.toml").write_text(text)
+    with pytest.raises(UsageError, match=rf"^{sentence}[^\n]*$"):
+        load_settings()
+
+
+def test_settings_made_by_hand_read_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clew.toml").write_text("db = 'file'")
+    monkeypatch.setenv("CLEW_MODEL", "environment")
+    assert Settings() == Settings.model_construct()
