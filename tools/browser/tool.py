@@ -103,7 +103,7 @@ class BrowserUse(WorkspaceTool):
     async def assess(self, config: RunnableConfig, arguments: Mapping[str, Any]) -> Risk:
         """Risk of one call, from its action and the element that it is about. Starts no browser."""
         index, element = arguments.get("index"), None
-        if index is not None and self.is_open(config):
+        if isinstance(index, int) and self.is_open(config):
             async with self.lend(config) as session:
                 element = session.elements.element(index) if index in session.elements else None
         return risk_of(str(arguments.get("action")), arguments, element)
