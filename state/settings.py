@@ -21,6 +21,7 @@ from pydantic import (
 from .browser import BrowserSettings
 from .errors import UsageError
 from .sandbox import SandboxOptions
+from .serving import ServeSettings
 from .settings_layers import SETTINGS_FILE, layered
 
 LONGEST_FOLDER_NAME = 200
@@ -139,6 +140,9 @@ class Settings(BaseModel):
 
     browser: BrowserSettings = BrowserSettings()
     """The `[browser]` table: how a browser is found, started and bounded."""
+
+    serve: ServeSettings = ServeSettings()
+    """The `[serve]` table: who may call a server of clew."""
 
     prices: dict[str, Price] = Field(default_factory=dict)
     """Price of each model, by name."""

@@ -11,6 +11,7 @@ from source_tree import ROOT
 
 from clew.state.browser import BrowserSettings, Proxy, Viewport
 from clew.state.sandbox import DockerOptions, Limits, SandboxOptions
+from clew.state.serving import ServeSettings
 from clew.state.settings import ModelSettings, Price, RunFlowSettings, Settings, load_settings
 
 EXAMPLE = (ROOT / "clew.example.toml").read_text(encoding="utf-8")
@@ -54,6 +55,7 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (BrowserSettings, ["browser"]),
         (Viewport, ["browser", "viewport"]),
         (Proxy, ["browser", "proxy"]),
+        (ServeSettings, ["serve"]),
         (Price, ["prices", "openai:gpt-5"]),
     ],
     ids=lambda value: ".".join(value) or "top" if isinstance(value, list) else "",

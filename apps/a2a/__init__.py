@@ -1,0 +1,1 @@
+"""A2A: an agent of ours, served to agents elsewhere."""
