@@ -40,7 +40,7 @@ from ..state.planning import PlanningState
 from ..state.settings import Settings, load_settings
 from ..state.spec import AgentSpec
 from ..tools.board_plans import BoardPlans
-from ..tools.catalog import build_tools
+from ..tools.catalog import build_installed, build_tools
 from ..tools.planning import Planning
 from .specs import agent_spec
 from .unbounded import unbounded
@@ -136,10 +136,9 @@ def _equip(
 
 
 def _own_tools(spec: AgentSpec, workspace: Path | None, settings: Settings) -> list[BaseTool]:
-    tools = {
-        tool.name: tool
-        for tool in build_tools(spec.tools, workspace=workspace, sandbox=settings.sandbox, browser=settings.browser)
-    }
+    named = build_tools(spec.tools, workspace=workspace, settings=settings)
+    optional = build_installed(spec.optional_tools, workspace=workspace, settings=settings)
+    tools = {tool.name: tool for tool in [*named, *optional]}
     if PLAN in spec.context:
         tools["planning"] = Planning(plans=BoardPlans())
     return list(tools.values())

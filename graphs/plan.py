@@ -34,7 +34,7 @@ from ..state.flow import FlowInput, FlowState, RevisePolicy, StepTask
 from ..state.settings import Settings, load_settings
 from ..state.spec import AgentSpec
 from ..tools.board_plans import BoardPlans
-from ..tools.catalog import build_tools
+from ..tools.catalog import build_installed, build_tools
 from ..tools.planning import Planning
 from .agent import create_agent
 from .specs import agent_spec
@@ -153,7 +153,8 @@ def _agent_graph(
     folder = Path(workspace) if workspace else None
     own = [tool for tool in spec.tools if tool != "planning"]
     tools = [
-        *build_tools(own, workspace=folder, sandbox=settings.sandbox, browser=settings.browser),
+        *build_tools(own, workspace=folder, settings=settings),
+        *build_installed(spec.optional_tools, workspace=folder, settings=settings),
         Planning(plans=BoardPlans()),
     ]
     return create_agent(spec, model=spec.model or model, tools=tools, settings=settings, workspace=folder)

@@ -19,6 +19,7 @@ MANUS = AgentSpec(
     system_prompt="prompt:manus_system",
     next_step_prompt="prompt:manus_next_step",
     tools=("python_execute", "bash", "str_replace_editor", "ask_human", "terminate"),
+    optional_tools=("web_search", "web_fetch"),
     max_steps=20,
     max_observe=10_000,
 )
@@ -28,6 +29,7 @@ PLANNING = AgentSpec(
     description="A general agent that works by a plan of its own and keeps it up to date.",
     system_prompt="prompt:planning_system",
     tools=("planning", *MANUS.tools),
+    optional_tools=MANUS.optional_tools,
     context=("plan",),
     max_steps=20,
     max_observe=10_000,

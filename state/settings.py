@@ -18,11 +18,10 @@ from pydantic import (
     ValidationError,
 )
 
-from .browser import BrowserSettings
 from .errors import UsageError
-from .sandbox import SandboxOptions
 from .serving import ServeSettings
 from .settings_layers import SETTINGS_FILE, layered
+from .tools import ToolSettings
 
 LONGEST_FOLDER_NAME = 200
 """Characters of a folder's name; file systems take 255 bytes."""
@@ -106,7 +105,7 @@ class RunFlowSettings(BaseModel):
     """Seconds after which a run is paused; None for no bound."""
 
 
-class Settings(BaseModel):
+class Settings(ToolSettings):
     """All settings of clew, as `load_settings` reads them. `clew.example.toml` shows every one."""
 
     model_config = ConfigDict(extra="forbid")
@@ -134,12 +133,6 @@ class Settings(BaseModel):
 
     runflow: RunFlowSettings = RunFlowSettings()
     """The `[runflow]` table: how `clew plan` carries out plans."""
-
-    sandbox: SandboxOptions = SandboxOptions()
-    """The `[sandbox]` table: where commands run."""
-
-    browser: BrowserSettings = BrowserSettings()
-    """The `[browser]` table: how a browser is found, started and bounded."""
 
     serve: ServeSettings = ServeSettings()
     """The `[serve]` table: who may call a server of clew."""

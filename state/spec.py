@@ -42,6 +42,9 @@ class AgentSpec(BaseModel):
     tools: tuple[str, ...] = ()
     """Names of the tools that the agent may call."""
 
+    optional_tools: tuple[str, ...] = ()
+    """Names of further tools, which the agent has where their packages are installed."""
+
     context: tuple[str, ...] = ()
     """Names of the context nodes that run before each think."""
 

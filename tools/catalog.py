@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from langchain_core.tools import BaseTool
 
-from ..state.browser import BrowserSettings
 from ..state.errors import UsageError
+from ..state.tools import ToolSettings
 from .plugins import list_plugins, load_plugin
 from .resources import resources
-from .sandbox.limits import SandboxOptions
+from .web.guard import PublicAddresses
+from .web.search import WebSearch
 
 BUILT_IN = {
     "ask_human": ".ask_human:AskHuman",
@@ -38,11 +40,20 @@ BUILT_IN = {
 PLUGINS = "clew.tools"
 """Entry point group of further tools: each names a class of `BaseTool`, or a tool."""
 
+Search = Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]]
+"""From a query to its results, best first."""
+
 Given = Mapping[str, Any]
 """Fields that a tool gets if it has them."""
 
 EXTRAS = {"browser_use": "browser", "web_fetch": "web", "web_search": "web"}
 """Extra of the package that a tool needs."""
+
+PACKAGES = {
+    "browser": ("bs4", "markdownify", "playwright"),
+    "web": ("bs4", "ddgs", "httpx", "lxml", "markdownify", "pypdf"),
+}
+"""Packages of each extra, by the names under which they are imported."""
 
 
 def tool_names() -> list[str]:
@@ -54,8 +65,7 @@ def build_tools(
     names: Iterable[str],
     *,
     workspace: Path | None = None,
-    sandbox: SandboxOptions | None = None,
-    browser: BrowserSettings | None = None,
+    settings: ToolSettings | None = None,
     lease: str | None = None,
 ) -> list[BaseTool]:
     """Make the named tools, in that order.
@@ -63,21 +73,39 @@ def build_tools(
     Args:
         names: Names of built-in tools and of plug-ins.
         workspace: Folder of the run's files; None takes the run's own.
-        sandbox: Which sandbox commands run in; None for bubblewrap where it works, without network.
-        browser: How the browser is started; None for the defaults.
+        settings: Where commands run, how the web is reached; None for the defaults.
         lease: Id of the lease that owns what the tools open; None for one of their own.
 
     Raises:
         UsageError: there is no tool of that name, or it is a plug-in that is broken.
     """
-    given = {"workspace": workspace, "sandbox": sandbox or SandboxOptions(), "lease": lease or uuid4().hex}
-    own = {"browser_use": {"settings": browser or BrowserSettings()}}
-    return [_build(name, {**given, **own.get(name, {})}) for name in names]
+    settings = settings or ToolSettings()
+    given = {
+        "workspace": workspace,
+        "lease": lease or uuid4().hex,
+        "sandbox": settings.sandbox,
+        "guard": PublicAddresses(settings.network.allowed_hosts),
+    }
+    return [_build(name, {**given, **_own(name, given, settings)}) for name in names]
+
+
+def build_installed(names: Iterable[str], **arguments: Any) -> list[BaseTool]:
+    """Make those of the named tools whose packages are installed, as `build_tools` does."""
+    return build_tools([name for name in names if is_installed(name)], **arguments)
+
+
+def is_installed(name: str) -> bool:
+    """Whether the packages that a built-in tool needs beside clew's own are there. Imports none of them."""
+    return not _missing(name)
+
+
+def _missing(name: str) -> list[str]:
+    return [package for package in PACKAGES.get(EXTRAS.get(name, ""), ()) if find_spec(package) is None]
 
 
 @asynccontextmanager
 async def open_tools(
-    names: Iterable[str], *, workspace: Path | None = None, sandbox: SandboxOptions | None = None
+    names: Iterable[str], *, workspace: Path | None = None, settings: ToolSettings | None = None
 ) -> AsyncIterator[Sequence[BaseTool]]:
     """Lend the named tools; on exit whatever they opened in the pool of resources is closed.
 
@@ -85,11 +113,29 @@ async def open_tools(
         UsageError: there is no tool of that name.
     """
     lease = uuid4().hex
-    tools = build_tools(names, workspace=workspace, sandbox=sandbox, lease=lease)
+    tools = build_tools(names, workspace=workspace, settings=settings, lease=lease)
     try:
         yield tools
     finally:
         await resources().close_owned(lease)
+
+
+def _own(name: str, given: Given, settings: ToolSettings) -> Given:
+    """Fields that only this tool gets."""
+    if name == "browser_use":
+        return {"settings": settings.browser, "search": _search(given, settings)}
+    if name == "web_fetch":
+        return {"settings": settings.fetch}
+    if name == "web_search":
+        return {"settings": settings.search, "fetch": settings.fetch}
+    return {}
+
+
+def _search(given: Given, settings: ToolSettings) -> Search | None:
+    """The search behind the browser's own action; None where its packages are missing."""
+    if not is_installed("web_search"):
+        return None
+    return WebSearch(settings=settings.search, fetch=settings.fetch, guard=given["guard"]).find
 
 
 def _build(name: str, given: Given) -> BaseTool:
@@ -105,14 +151,11 @@ def _build(name: str, given: Given) -> BaseTool:
 
 
 def _built_in(name: str, given: Given) -> BaseTool:
-    module, _, attribute = BUILT_IN[name].partition(":")
-    try:
-        return _made(getattr(import_module(module, __package__), attribute), given)
-    except ModuleNotFoundError as error:
-        if name not in EXTRAS:
-            raise
+    if missing := _missing(name):
         advice = f"install it with pip install 'clew[{EXTRAS[name]}]'"
-        raise UsageError(f"The tool {name!r} needs the package {error.name!r}; {advice}.") from error
+        raise UsageError(f"The tool {name!r} needs the package {missing[0]!r}; {advice}.")
+    module, _, attribute = BUILT_IN[name].partition(":")
+    return _made(getattr(import_module(module, __package__), attribute), given)
 
 
 def _factory(plugin: object) -> Callable[[Given], BaseTool]:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from argparse import Namespace
 
 from ...graphs import AGENTS
+from ...state.spec import AgentSpec
+from ...tools.catalog import is_installed
 from .table import print_table
 
 
 def run(arguments: Namespace) -> int:
     """List the agents with their step limits and tools."""
     rows = [
-        (name, str(spec.max_steps), ", ".join(spec.tools) or "none", spec.description) for name, spec in AGENTS.items()
+        (name, str(spec.max_steps), ", ".join(_tools(spec)) or "none", spec.description)
+        for name, spec in AGENTS.items()
     ]
     print_table(("agent", "steps", "tools", "what for"), rows)
     return 0
+
+
+def _tools(spec: AgentSpec) -> list[str]:
+    return [*spec.tools, *filter(is_installed, spec.optional_tools)]

@@ -13,6 +13,7 @@ from clew.state.browser import BrowserSettings, Proxy, Viewport
 from clew.state.sandbox import DockerOptions, Limits, SandboxOptions
 from clew.state.serving import ServeSettings
 from clew.state.settings import ModelSettings, Price, RunFlowSettings, Settings, load_settings
+from clew.state.web import FetchSettings, NetworkSettings, SearchSettings
 
 EXAMPLE = (ROOT / "clew.example.toml").read_text(encoding="utf-8")
 
@@ -52,6 +53,9 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (SandboxOptions, ["sandbox"]),
         (Limits, ["sandbox", "limits"]),
         (DockerOptions, ["sandbox", "docker"]),
+        (NetworkSettings, ["network"]),
+        (SearchSettings, ["search"]),
+        (FetchSettings, ["fetch"]),
         (BrowserSettings, ["browser"]),
         (Viewport, ["browser", "viewport"]),
         (Proxy, ["browser", "proxy"]),
@@ -74,6 +78,10 @@ def test_defaults_in_the_example_are_the_defaults(read) -> None:
     for name in ("api_type", "vision", "timeout", "max_retries"):
         assert table[name] == ModelSettings.model_fields[name].default, name
     assert read(FILLED_IN).sandbox == Settings().sandbox
+    assert read(FILLED_IN).network == Settings().network
+    assert read(FILLED_IN).fetch == Settings().fetch
+    examples = {name for name in SearchSettings.model_fields if name.endswith(("_key", "_id", "_url"))}
+    assert read(FILLED_IN).search.model_dump(exclude=examples) == SearchSettings().model_dump(exclude=examples)
     examples = {"executable", "cdp_url", "wss_url", "profile", "proxy"}
     assert read(FILLED_IN).browser.model_dump(exclude=examples) == BrowserSettings().model_dump(exclude=examples)
 

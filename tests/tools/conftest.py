@@ -10,6 +10,7 @@ import pytest
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
+from clew.state.tools import ToolSettings
 from clew.tools.catalog import build_tools
 from clew.tools.resources import resources
 from clew.tools.sandbox.limits import SandboxOptions
@@ -47,7 +48,8 @@ async def call(request, tmp_path):
     """Caller of the tool that `request.module.TOOL` names; in each sandbox if its tests ask for `backend`."""
     backend = request.getfixturevalue("backend") if "backend" in request.fixturenames else "local"
     workspace = tmp_path / "workspace"
-    [tool] = build_tools([request.module.TOOL], workspace=workspace, sandbox=SandboxOptions(backend=backend))
+    settings = ToolSettings(sandbox=SandboxOptions(backend=backend))
+    [tool] = build_tools([request.module.TOOL], workspace=workspace, settings=settings)
     yield Caller(tool, workspace)
     await resources().close_all()
 

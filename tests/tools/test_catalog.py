@@ -8,7 +8,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from clew.state.errors import UsageError
 from clew.tools.base import SandboxedTool, WorkspaceTool
-from clew.tools.catalog import build_tools, open_tools, tool_names
+from clew.tools.catalog import PACKAGES, build_tools, open_tools, tool_names
 from clew.tools.resources import Scope, resources
 from clew.tools.traits import traits_of
 
@@ -60,11 +60,10 @@ def test_an_unknown_name_is_refused_with_the_nearest_ones_and_the_list():
 
 
 def test_a_tool_whose_package_is_missing_says_how_to_get_it(monkeypatch):
-    def missing(*_):
-        raise ModuleNotFoundError("No module named 'playwright'", name="playwright")
-
-    monkeypatch.setattr("clew.tools.catalog.import_module", missing)
-    with pytest.raises(UsageError, match=r"needs the package 'playwright'; install it with .*clew\[browser\]"):
+    monkeypatch.setitem(PACKAGES, "browser", ("playwright_of_nobody",))
+    with pytest.raises(
+        UsageError, match=r"needs the package 'playwright_of_nobody'; install it with .*clew\[browser\]"
+    ):
         build_tools(["browser_use"])
 
 

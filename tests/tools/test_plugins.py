@@ -11,6 +11,7 @@ from clew.graphs import AGENTS
 from clew.graphs.specs import agent_spec
 from clew.state.errors import UsageError
 from clew.state.sandbox import SandboxOptions
+from clew.state.tools import ToolSettings
 from clew.tools.catalog import BUILT_IN, build_tools, tool_names
 
 WEATHER = '''
@@ -76,7 +77,7 @@ def forecast(install):
 def test_tools_of_a_plugin_are_among_the_tools_and_built_like_them(forecast):
     assert tool_names() == sorted([*BUILT_IN, "tide", "weather"])
     options = SandboxOptions(backend="local")
-    weather, tide = build_tools(["weather", "tide"], sandbox=options)
+    weather, tide = build_tools(["weather", "tide"], settings=ToolSettings(sandbox=options))
     assert weather.sandbox is options
     assert weather.invoke({"place": "Naxos"}) == "rain in Naxos"
     assert tide.invoke({"place": "Naxos"}) == "low in Naxos"

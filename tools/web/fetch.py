@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, Field, PrivateAttr, SkipValidation
@@ -13,8 +13,11 @@ from ...state.errors import ToolFailure
 from ..text import require_text
 from ..traits import Traits
 from .guard import Guard, PublicAddresses
-from .pages import Page, PageReader
+from .opening import open_reader
 from .settings import FetchSettings
+
+if TYPE_CHECKING:
+    from .pages import Page, PageReader
 
 MOST_LINKS = 200
 """Links of a page that the artifact names."""
@@ -65,22 +68,17 @@ class WebFetch(BaseTool):
     settings: FetchSettings = FetchSettings()
     """How pages are read."""
 
-    guard: SkipValidation[Guard] | None = None
-    """Decides on the addresses to connect to; None for public ones and the settings' allowed hosts."""
+    guard: SkipValidation[Guard] = Field(default_factory=PublicAddresses)
+    """Decides on the addresses to connect to; by default public ones."""
 
-    _reader: PageReader = PrivateAttr()
-
-    def model_post_init(self, context: Any, /) -> None:
-        """Make the reader of the settings."""
-        super().model_post_init(context)
-        guard = self.guard or PublicAddresses(self.settings.allowed_hosts)
-        self._reader = PageReader(self.settings, guard)
+    _reader: PageReader | None = PrivateAttr(default=None)
 
     def _run(self, **arguments: Any) -> Any:
         return asyncio.run(self._arun(**arguments))
 
     async def _arun(self, url: str, start: int = 0) -> tuple[str, WebFetchArtifact]:
         require_text(url, "url")
+        self._reader = self._reader or await open_reader(self.settings, self.guard)
         page = await self._reader.read(url.strip())
         length = len(page.document.text)
         if start and start >= length:

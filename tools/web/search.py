@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, Field, PrivateAttr, SkipValidation
@@ -14,12 +14,14 @@ from ...state.errors import ToolFailure
 from ..text import require_text
 from ..traits import Traits
 from .cache import RecentCache
-from .engines.choice import choose_engines
 from .engines.protocol import SearchEngine, SearchQuery, SearchResult
 from .fallback import Found, search_in_turn
 from .guard import Guard, PublicAddresses
-from .pages import PageReader
+from .opening import open_engines, open_reader
 from .settings import FetchSettings, SearchSettings
+
+if TYPE_CHECKING:
+    from .pages import PageReader
 
 CACHED_QUERIES = 128
 
@@ -88,19 +90,18 @@ class WebSearch(BaseTool):
     fetch: FetchSettings = FetchSettings()
     """How the pages of results are read."""
 
-    guard: SkipValidation[Guard] | None = None
-    """Decides on the addresses of pages; None for public ones and the allowed hosts of `fetch`."""
+    guard: SkipValidation[Guard] = Field(default_factory=PublicAddresses)
+    """Decides on the addresses of pages; by default public ones."""
 
     engines: SkipValidation[Sequence[SearchEngine]] | None = None
     """Engines to ask, in order; None for those of the settings and the environment."""
 
-    _reader: PageReader = PrivateAttr()
+    _reader: PageReader | None = PrivateAttr(default=None)
     _found: RecentCache[SearchQuery, Found] = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Make the reader and the cache of the settings."""
+        """Make the cache of the settings."""
         super().model_post_init(context)
-        self._reader = PageReader(self.fetch, self.guard or PublicAddresses(self.fetch.allowed_hosts))
         self._found = RecentCache(CACHED_QUERIES, self.settings.cache_seconds)
 
     async def find(self, query: str) -> list[SearchResult]:
@@ -118,9 +119,9 @@ class WebSearch(BaseTool):
     async def _arun(self, **arguments: Any) -> tuple[str, WebSearchArtifact]:
         asked = WebSearchArguments(**arguments)
         found = await self._search(asked)
+        reader = await self._open_reader() if asked.fetch_content else None
         turns = asyncio.Semaphore(READ_AT_ONCE)
-        read = [self._read(result, turns if asked.fetch_content else None) for result in found.results]
-        results = list(await asyncio.gather(*read))
+        results = list(await asyncio.gather(*(self._read(result, reader, turns) for result in found.results)))
         artifact = WebSearchArtifact(engine=found.engine, results=results, reasons=dict(found.reasons))
         return _content(asked.query, artifact), artifact
 
@@ -136,17 +137,21 @@ class WebSearch(BaseTool):
         )
         found = self._found.get(query)
         if found is None:
-            engines = self.engines if self.engines is not None else choose_engines(self.settings)
+            engines = self.engines if self.engines is not None else await open_engines(self.settings)
             found = await search_in_turn(engines, query, self.settings.seconds)
             self._found.put(query, found)
         return found
 
-    async def _read(self, result: SearchResult, turns: asyncio.Semaphore | None) -> ReadResult:
-        if turns is None:
+    async def _open_reader(self) -> PageReader:
+        self._reader = self._reader or await open_reader(self.fetch, self.guard)
+        return self._reader
+
+    async def _read(self, result: SearchResult, reader: PageReader | None, turns: asyncio.Semaphore) -> ReadResult:
+        if reader is None:
             return ReadResult(**result, content=None, failure=None)
         try:
             async with turns:
-                text = (await self._reader.read(result["url"])).document.text
+                text = (await reader.read(result["url"])).document.text
         except ToolFailure as failure:
             return ReadResult(**result, content=None, failure=str(failure))
         return ReadResult(**result, content=text[: self.settings.content_characters], failure=None)

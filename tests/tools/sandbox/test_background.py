@@ -7,10 +7,12 @@ import sys
 PROGRAM = """
 import asyncio, pathlib, sys
 from clew.state.sandbox import SandboxOptions
+from clew.state.tools import ToolSettings
 from clew.tools.catalog import build_tools
 
 async def main():
-    [bash] = build_tools(["bash"], workspace=pathlib.Path(sys.argv[1]), sandbox=SandboxOptions(backend="local"))
+    settings = ToolSettings(sandbox=SandboxOptions(backend="local"))
+    [bash] = build_tools(["bash"], workspace=pathlib.Path(sys.argv[1]), settings=settings)
     config = {"configurable": {"thread_id": "t"}}
     await bash.ainvoke({"command": "x=5; for i in 1 2 3; do sleep 100; done", "timeout": 0.5}, config)
     print(await bash.ainvoke({"command": "echo $x"}, config))

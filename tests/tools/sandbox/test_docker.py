@@ -8,6 +8,7 @@ import pytest
 
 from clew.state.errors import ToolFailure, UsageError
 from clew.state.sandbox import MEGABYTE, SandboxOptions
+from clew.state.tools import ToolSettings
 from clew.tools.catalog import build_tools
 from clew.tools.resources import resources
 from clew.tools.sandbox.choice import describe_backend, open_sandbox
@@ -109,7 +110,8 @@ async def test_a_program_that_needs_our_descriptors_is_refused_with_what_to_do_i
 
 
 async def test_the_shell_and_the_search_work_in_it(docker_daemon, workspace):
-    bash, search = build_tools(["bash", "file_search"], workspace=workspace.root, sandbox=OPTIONS)
+    settings = ToolSettings(sandbox=OPTIONS)
+    bash, search = build_tools(["bash", "file_search"], workspace=workspace.root, settings=settings)
     config = {"configurable": {"thread_id": "t"}}
     await bash.ainvoke({"command": "mkdir -p a; cd a; X=5; echo needle >b"}, config)
     assert await bash.ainvoke({"command": "echo $X; pwd"}, config) == "5\n/workspace/a\n[exit code 0]"

@@ -8,12 +8,13 @@ from pdf_files import pdf
 
 from clew.state.errors import ToolFailure
 from clew.tools.web.fetch import WebFetch
+from clew.tools.web.guard import PublicAddresses
 from clew.tools.web.settings import FetchSettings
 
 
 class Fetching:
     def __init__(self, **settings):
-        self.tool = WebFetch(settings=FetchSettings(allowed_hosts=("127.0.0.1", "localhost"), **settings))
+        self.tool = WebFetch(settings=FetchSettings(**settings), guard=PublicAddresses(("127.0.0.1", "localhost")))
         self.artifact = None
 
     async def __call__(self, url, **arguments):
@@ -179,7 +180,7 @@ class WebFetchExample:
 
     @property
     def tool_constructor(self):
-        return WebFetch(settings=FetchSettings(allowed_hosts=("127.0.0.1",)))
+        return WebFetch(guard=PublicAddresses(("127.0.0.1",)))
 
     @property
     def tool_invoke_params_example(self):

@@ -11,6 +11,7 @@ from clew.state.errors import ToolFailure, UsageError
 from clew.tools.web.engines.duckduckgo import DuckDuckGo
 from clew.tools.web.engines.searxng import SearxNG
 from clew.tools.web.engines.tavily import Tavily
+from clew.tools.web.guard import PublicAddresses
 from clew.tools.web.search import WebSearch
 from clew.tools.web.settings import FetchSettings, SearchSettings
 
@@ -25,8 +26,8 @@ class Searching:
             SearxNG(f"{server.url}/s"),
             DuckDuckGo(f"{server.url}/d"),
         ]
-        fetch = FetchSettings(allowed_hosts=("127.0.0.1",), respect_robots=False)
-        self.tool = WebSearch(engines=engines, settings=SearchSettings(**settings), fetch=fetch)
+        fetch, guard = FetchSettings(respect_robots=False), PublicAddresses(("127.0.0.1",))
+        self.tool = WebSearch(engines=engines, settings=SearchSettings(**settings), fetch=fetch, guard=guard)
         self.artifact = None
 
     def finds(self, engine, *urls):
