@@ -5,6 +5,7 @@
     START → think → act (one task per tool call) → check_stuck → think …
     START, check_stuck → observe_<name> → think   with the context nodes of a spec
     check_stuck ⇢ act                        calls of the same reply that had to wait for their turn
+    think, check_stuck ⇢ delegate_<agent> → check_stuck   with the delegates of a spec: see `graphs/delegate.py`
     check_stuck ⇢ gate ⇢ think               where a limit is met
     think, gate, check_stuck ⇢ terminate → END
 """
@@ -41,7 +42,9 @@ from ..state.settings import Settings, load_settings
 from ..state.spec import AgentSpec
 from ..tools.board_plans import BoardPlans
 from ..tools.catalog import build_installed, build_tools
+from ..tools.delegate import DELEGATE, delegate_tool
 from ..tools.planning import Planning
+from .delegate import Child, add_children, find_children, purposes
 from .specs import agent_spec
 from .unbounded import unbounded
 
@@ -66,36 +69,53 @@ def create_agent(
     store: BaseStore | None = None,
     settings: Settings | None = None,
     workspace: Path | str | None = None,
+    agents: Mapping[str, Child | str] | None = None,
+    level: int = 0,
 ) -> AgentGraph:
     """The graph of one agent, to be invoked with `{"messages": […]}`.
 
     Args:
         spec: What the agent is, or the name of a built-in one (`AGENTS`).
         model: A chat model or the name of one; None takes the spec's, then the settings'.
-        tools: The agent's tools; None makes those that the spec names.
+        tools: The agent's tools; None makes those that the spec names. With an empty list its delegates have none
+            either: such a graph is to be drawn and read.
         checkpointer: Where its threads are kept; None for a graph that is embedded, served or not resumed.
         store: LangGraph store handed to the nodes.
         settings: None reads `CLEW_*` and `clew.toml`.
         workspace: Folder of the run's files; None for one folder a thread.
+        agents: Specs, names or graphs of agents by the names in `delegates`; those not here are built-in ones.
+        level: Delegations above the agent; from the settings' `max_delegate_level` on it has no delegates.
 
     Raises:
         UsageError: there is no such agent or tool, or a setting is malformed.
     """
     preload_prompts()
-    equipment = _equip(agent_spec(spec), model, tools, settings or load_settings(), workspace)
+    spec, settings = agent_spec(spec), settings or load_settings()
+    children = find_children(spec, agents or {}, settings.max_delegate_level, level)
+    equipment = _equip(spec, model, tools, settings, workspace, children)
+
+    def make(child: AgentSpec) -> AgentGraph:
+        own = child.model or model
+        bare: list[BaseTool] | None = [] if tools is not None and not tools else None
+        return create_agent(
+            child, model=own, tools=bare, settings=settings, workspace=workspace, agents=agents, level=level + 1
+        )
+
     state = PlanningState if PLAN in equipment.spec.context else AgentState
     graph = StateGraph(state, context_schema=RunContext, input_schema=AgentInput)
     begin = _add_context(graph, equipment)
     graph.add_node("think", think_node(equipment))
     graph.add_node("act", act_node(equipment), input_schema=ToolTask)
+    delegates = add_children(graph, equipment, children, make)
     graph.add_node("check_stuck", check_stuck_node(equipment))
     graph.add_node("gate", gate_node(equipment))
     graph.add_node("terminate", terminate_node(equipment))
 
     graph.add_edge(START, begin)
-    graph.add_conditional_edges("think", route_think(equipment), ["act", "check_stuck", "terminate"])
+    graph.add_conditional_edges("think", route_think(equipment), ["act", *delegates, "check_stuck", "terminate"])
     graph.add_edge("act", "check_stuck")
-    graph.add_conditional_edges("check_stuck", route_check_stuck(equipment, begin), [begin, "act", "gate", "terminate"])
+    after = [begin, "act", *delegates, "gate", "terminate"]
+    graph.add_conditional_edges("check_stuck", route_check_stuck(equipment, begin), after)
     graph.add_conditional_edges("gate", route_gate(begin), [begin, "terminate"])
     graph.add_edge("terminate", END)
     compiled = graph.compile(checkpointer=checkpointer, store=store, name=equipment.spec.name)
@@ -128,11 +148,15 @@ def _equip(
     tools: Sequence[BaseTool] | None,
     settings: Settings,
     workspace: Path | str | None,
+    children: Mapping[str, Child],
 ) -> Equipment:
     folder = Path(workspace) if workspace else None
     chosen = _own_tools(spec, folder, settings) if tools is None else list(tools)
+    by_name = {tool.name: tool for tool in chosen if tool.name != DELEGATE}
+    if children:
+        by_name[DELEGATE] = delegate_tool(purposes(children))
     models = ModelSource(settings, model or spec.model)
-    return Equipment(spec, {tool.name: tool for tool in chosen}, models, settings, folder)
+    return Equipment(spec, by_name, models, settings, tuple(children), folder)
 
 
 def _own_tools(spec: AgentSpec, workspace: Path | None, settings: Settings) -> list[BaseTool]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -24,18 +21,16 @@ from ..state.messages import Fresh
 from ..state.plan import Plan
 from ..state.plan_operation import dump_operations
 from ..tools.board_plans import PlanBoard
+from ..tools.delegate import DELEGATE
 from ..tools.plans import planned_operations
 from ..tools.traits import traits_of
 from .equipment import Equipment, agent_path
 from .node import node
+from .observation import observed
 from .once import run_once
 from .payloads import with_references
-from .reply import INVALID_ARGUMENTS, fresh_id, text_of
+from .reply import INVALID_ARGUMENTS, fresh_id
 from .tool_config import tool_config
-from .view import cut_middle
-
-OUTPUTS = ".clew/outputs"
-"""Folder in the workspace where whole outputs stand that the model sees cut."""
 
 
 def act_node(equipment: Equipment) -> RunnableCallable:
@@ -52,7 +47,7 @@ def act_node(equipment: Equipment) -> RunnableCallable:
         async def run() -> ToolMessage:
             result = await _run(tool, call, own_config, equipment.spec.tool_timeout)
             result = await with_references(result, config)
-            observation = await _observation(result, equipment.spec.max_observe, workspace)
+            observation = await observed(result, equipment.spec.max_observe, workspace)
             return observation.model_copy(update={"id": fresh_id()})
 
         def interrupted() -> ToolMessage:
@@ -97,6 +92,8 @@ async def _run(tool: BaseTool, call: ToolCall, config: RunnableConfig, seconds: 
 
 
 def _refusal(call: ToolCall, equipment: Equipment) -> str:
+    if call["name"] == DELEGATE and equipment.spec.delegates and not equipment.delegates:
+        return "this task was delegated as often as tasks may be; do it yourself, or end it with what you have."
     if call["name"] not in equipment.tools or equipment.spec.tool_choice == "none":
         return f"there is no tool `{call['name']}`. The tools are: {', '.join(equipment.tools) or 'none'}."
     if INVALID_ARGUMENTS in call["args"]:
@@ -118,29 +115,3 @@ def _problems(error: ValidationError) -> str:
 def _arguments(tool: BaseTool) -> str:
     required = convert_to_openai_tool(tool)["function"]["parameters"].get("required", [])
     return ", ".join(name if name in required else f"{name} (optional)" for name in tool.args) or "no arguments"
-
-
-async def _observation(result: ToolMessage, limit: int | None, workspace: Path) -> ToolMessage:
-    text = text_of(result.content)
-    if not result.content:
-        return result.model_copy(update={"content": f"`{result.name}` completed with no output."})
-    if limit is None or len(text) <= limit:
-        return result
-    kept_in = await asyncio.to_thread(_keep, text, workspace)
-    cut = cut_middle(text, limit, kept_in)
-    return result.model_copy(
-        update={"content": cut if isinstance(result.content, str) else _recut(result.content, cut)}
-    )
-
-
-def _keep(text: str, workspace: Path) -> str:
-    name = f"{OUTPUTS}/{sha256(text.encode(errors='surrogateescape')).hexdigest()[:16]}.txt"
-    path = workspace / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", errors="surrogateescape")
-    return name
-
-
-def _recut(blocks: Sequence[str | dict[Any, Any]], text: str) -> list[str | dict[Any, Any]]:
-    others = [block for block in blocks if isinstance(block, dict) and block.get("type") != "text"]
-    return [{"type": "text", "text": text}, *others]

@@ -19,6 +19,7 @@ from ..state.planning import AnyAgentState
 from .dispatch import next_calls, unanswered_calls
 from .equipment import Equipment
 from .node import node, route
+from .progress import with_delegations
 from .reply import text_of
 from .view import is_task
 
@@ -77,13 +78,15 @@ def check_stuck_node(equipment: Equipment) -> RunnableCallable:
     """The node that looks for a loop once a step is complete."""
 
     async def check_stuck(state: AgentState) -> dict[str, Any]:
-        history, progress = state["messages"], state["progress"]
+        history = state["messages"]
+        progress = with_delegations(state["progress"], history)
+        counted = {"progress": progress} if progress is not state["progress"] else {}
         if unanswered_calls(history) or _ended_by_tool(history, equipment):
-            return {}
+            return counted
         seen = history[max(progress["watch"], len(history) - LOOK_BACK) :]
         loop = detect_loop(seen, duplicate_threshold=equipment.spec.duplicate_threshold)
         if loop is None:
-            return {}
+            return counted
         if progress["nudge"]:
             ending = Ending(status="stuck", success=False, reason=loop.kind, answer="")
             return {"progress": {**progress, "ending": ending}}

@@ -8,9 +8,11 @@ from typing import cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langgraph.types import Send
+from pydantic import ValidationError
 
 from ..state.agent import AgentState, ToolTask
 from ..state.planning import PlanningState
+from ..tools.delegate import DELEGATE, DelegateArguments
 from ..tools.traits import traits_of
 from .equipment import Equipment
 
@@ -25,7 +27,24 @@ def next_calls(state: AgentState, equipment: Equipment) -> list[Send]:
     waiting = unanswered_calls(history)
     together = list(takewhile(lambda call: _runs_beside_others(call, equipment), waiting))
     task = history[progress["task"]].id or ""
-    return [Send("act", _task(call, task, state)) for call in together or waiting[:1]]
+    return [_send(call, task, state, equipment) for call in together or waiting[:1]]
+
+
+def _send(call: ToolCall, task: str, state: AgentState, equipment: Equipment) -> Send:
+    if agent := _delegate(call, equipment):
+        return Send(f"{DELEGATE}_{agent}", ToolTask(call=call, task=task, iteration=state["progress"]["iteration"]))
+    return Send("act", _task(call, task, state))
+
+
+def _delegate(call: ToolCall, equipment: Equipment) -> str:
+    """The agent that the call gives a task to; none for a call that the tool itself is to refuse."""
+    if call["name"] != DELEGATE or equipment.spec.tool_choice == "none":
+        return ""
+    try:
+        agent = DelegateArguments.model_validate(call["args"]).agent
+    except ValidationError:
+        return ""
+    return agent if agent in equipment.delegates else ""
 
 
 def _task(call: ToolCall, task: str, state: AgentState) -> ToolTask:

@@ -44,6 +44,9 @@ class Equipment:
     settings: Settings
     """Where defaults come from."""
 
+    delegates: tuple[str, ...] = ()
+    """Names of the agents that it can give tasks to, each with a node of its own."""
+
     workspace: Path | None = None
     """Folder of the run's files, where the graph was made with one."""
 

@@ -41,7 +41,7 @@ def terminate_node(equipment: Equipment) -> RunnableCallable:
             ],
             "progress": {**progress, "ending": ending},
             "status": ending["status"],
-            "outcome": Outcome(success=ending["success"], reason=ending["reason"], answer=ending["answer"]),
+            "outcome": Outcome.model_validate({name: value for name, value in ending.items() if name != "status"}),
         }
 
     return node(terminate)
@@ -50,8 +50,13 @@ def terminate_node(equipment: Equipment) -> RunnableCallable:
 def _said_by_agent(last: AnyMessage) -> Ending:
     if isinstance(last, ToolMessage):
         said = last.artifact if isinstance(last.artifact, dict) else {}
+        outputs = said.get("outputs") or {}
+        if said.get("status") == "rejected":
+            reason = said.get("reason") or last.name or "reject"
+            return Ending(status="rejected", success=False, reason=reason, answer="", outputs=outputs)
         success = said.get("status", "success") == "success"
         answer = said.get("answer") or ("" if said else text_of(last.content))
-        return Ending(status="finished", success=success, reason=last.name or "terminate", answer=answer)
+        reason = last.name or "terminate"
+        return Ending(status="finished", success=success, reason=reason, answer=answer, outputs=outputs)
     answer = text_of(last.content) if isinstance(last, AIMessage) else ""
     return Ending(status="finished", success=True, reason="answer", answer=answer)

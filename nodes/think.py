@@ -45,7 +45,7 @@ def think_node(equipment: Equipment) -> RunnableCallable:
     """The node that asks the model for the next step."""
 
     async def think(state: AgentState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        progress, history = current_progress(state), state["messages"]
+        progress, history = current_progress(state, run_context(runtime)), state["messages"]
         model = await equipment.models.chat_model(run_context(runtime))
         request = Request(equipment, model, progress, state, runtime)
         try:
@@ -57,8 +57,9 @@ def think_node(equipment: Equipment) -> RunnableCallable:
         if problem := _objection(equipment, reply):
             messages.append(note(problem))
         usage = Usage.model_validate(progress["usage"]) + usage_of(reply, model_name(model), equipment.settings.prices)
-        counters = {"steps": progress["steps"] + 1, "cut": view.cut, "usage": usage.model_dump()}
-        update = {"messages": messages, "progress": {**progress, **counters, "calibration": request.calibration}}
+        counters = {"steps": progress["steps"] + 1, "iteration": progress["iteration"] + 1, "cut": view.cut}
+        counted = {**counters, "usage": usage.model_dump(), "calibration": request.calibration}
+        update = {"messages": messages, "progress": {**progress, **counted}}
         return update if state.get("status") == "running" else {**update, "status": "running", "outcome": None}
 
     return node(think)

@@ -31,6 +31,9 @@ class Ending(TypedDict):
     answer: str
     """As in `Outcome`."""
 
+    outputs: NotRequired[dict[str, Any]]
+    """As in `Outcome`."""
+
 
 class Progress(TypedDict):
     """The counters of the newest task. One channel, so that a step writes them once."""
@@ -39,7 +42,16 @@ class Progress(TypedDict):
     """Place in `messages` of the message that set the task; it is in every request."""
 
     steps: int
-    """Think-act cycles begun."""
+    """Think-act cycles begun: the seed's LOCAL_ITERATION."""
+
+    level: int
+    """Delegations between the agent that a person talks to and this one: the seed's DELEGATE_LEVEL."""
+
+    iteration: int
+    """Think-act cycles that all agents of the run had begun, as far as this one knows: the seed's ITERATION."""
+
+    delegated: int
+    """Place in `messages` up to which what delegates took and used is counted in."""
 
     max_steps: int
     """A limit that a person raised during the task; 0 for none."""
@@ -97,6 +109,9 @@ class ToolTask(TypedDict):
 
     task: str
     """Id of the message that set the task."""
+
+    iteration: NotRequired[int]
+    """For a delegation: the run's ITERATION at its start."""
 
     plan: NotRequired[dict[str, Any] | None]
     """For a call of `planning`: a dump of the thread's plan, None where there is none."""

@@ -24,6 +24,12 @@ class RunContext:
     max_steps: int | None = None
     """Step limit that overrides the spec's."""
 
+    level: int = 0
+    """Delegations between the agent that a person talks to and this one."""
+
+    iteration: int = 0
+    """Think-act cycles that the run had taken when this agent began."""
+
 
 def run_context(runtime: Runtime[Any]) -> RunContext:
     """The run's context; the defaults where an embedding graph has a context of its own."""

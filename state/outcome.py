@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 Status = Literal["idle", "running", "waiting", "finished", "rejected", "stuck", "limit", "error", "cancelled"]
 """What a person sees of a thread. The seed's IDLE, RUNNING, FINISHED and ERROR are a view of it."""
@@ -26,6 +26,9 @@ class Outcome(BaseModel):
 
     answer: str = ""
     """What the agent has to say at the end."""
+
+    outputs: dict[str, Any] = Field(default_factory=dict)
+    """Named results that the agent gave to `terminate` or `reject`; plain JSON."""
 
 
 class Usage(BaseModel):

@@ -125,6 +125,9 @@ class Settings(ToolSettings):
     max_input_tokens: PositiveInt | None = None
     """Tokens that one request may have, for models whose table does not say."""
 
+    max_delegate_level: NonNegativeInt = 3
+    """How often a task may be delegated on: an agent that far below the person's own has no delegates."""
+
     log: Path | None = None
     """File of the structured log; None for no log."""
 

@@ -45,6 +45,9 @@ class AgentSpec(BaseModel):
     optional_tools: tuple[str, ...] = ()
     """Names of further tools, which the agent has where their packages are installed."""
 
+    delegates: tuple[str, ...] = ()
+    """Names of the agents that it may give tasks to; with them it has the tool `delegate`."""
+
     context: tuple[str, ...] = ()
     """Names of the context nodes that run before each think."""
 
@@ -66,5 +69,5 @@ class AgentSpec(BaseModel):
     tool_choice: ToolChoice = "auto"
     """`none` sends no tools, `required` refuses an answer without a tool call."""
 
-    terminating_tools: tuple[str, ...] = ("terminate",)
+    terminating_tools: tuple[str, ...] = ("terminate", "reject")
     """Tools whose call ends the task (the seed's special tools)."""

@@ -17,10 +17,13 @@ class TerminateArguments(BaseModel):
 
     status: TerminateStatus = Field(description="Whether the task was done, or cannot be.")
     answer: str = Field("", description="What the person is told at the end: the result, or why there is none.")
+    outputs: dict[str, Any] = Field(
+        default_factory=dict, description="Results as values by name, where the task asks for such."
+    )
 
 
 class Terminate(BaseTool):
-    """End the task. The artifact is `{"status", "answer"}`."""
+    """End the task. The artifact is `{"status", "answer", "outputs"}`."""
 
     name: str = "terminate"
     description: str = (
@@ -31,9 +34,9 @@ class Terminate(BaseTool):
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     metadata: dict[str, Any] | None = Traits(parallel=False, idempotent=True, risk="low").metadata()
 
-    def _run(self, status: TerminateStatus, answer: str = "") -> tuple[str, dict[str, str]]:
+    def _run(self, status: TerminateStatus, answer: str, outputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         content = f"The interaction has been completed with status: {status}"
-        return content, {"status": status, "answer": answer}
+        return content, {"status": status, "answer": answer, "outputs": outputs}
 
-    async def _arun(self, status: TerminateStatus, answer: str = "") -> tuple[str, dict[str, str]]:
-        return self._run(status, answer)
+    async def _arun(self, status: TerminateStatus, answer: str, outputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        return self._run(status, answer, outputs)
