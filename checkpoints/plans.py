@@ -36,7 +36,7 @@ Exclusive = Callable[[], AbstractAsyncContextManager[None]]
 class PlanEntry(BaseModel):
     """A plan as the library holds it."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     plan: Plan
     """The published copy."""

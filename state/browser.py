@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat
 class Viewport(BaseModel):
     """Size of the page area in CSS pixels."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     width: PositiveInt = 1280
     """CSS pixels."""
@@ -23,7 +23,7 @@ class Viewport(BaseModel):
 class Proxy(BaseModel):
     """A proxy between the browser and the network. It then resolves names, so addresses cannot be checked here."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     server: str
     """Such as `http://proxy.example:3128` or `socks5://proxy.example:1080`."""
@@ -38,7 +38,7 @@ class Proxy(BaseModel):
 class BrowserSettings(BaseModel):
     """Settings of the browser tool."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     executable: Path | None = None
     """Program to start; None looks for one."""
@@ -58,7 +58,7 @@ class BrowserSettings(BaseModel):
     profile: Path | None = None
     """Folder of a persistent profile; None for a fresh one each time."""
 
-    viewport: Viewport = Viewport()
+    viewport: Viewport = Field(default_factory=Viewport)
     """Size of the page."""
 
     arguments: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from .outcome import Usage
 class Budget(BaseModel):
     """What a run may use. None sets no bound."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     steps: NonNegativeInt | None = None
     """Think-act cycles."""

@@ -16,7 +16,7 @@ ENDED: frozenset[Status] = frozenset({"finished", "rejected", "stuck", "limit", 
 class Outcome(BaseModel):
     """The end of a task."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     success: bool
     """Whether the agent says that it did what was asked."""
@@ -34,7 +34,7 @@ class Outcome(BaseModel):
 class Usage(BaseModel):
     """What a run used of its models."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     llm_calls: int = 0
     """Calls that returned a reply."""

@@ -23,7 +23,7 @@ STARTED: frozenset[StepStatus] = frozenset({"in_progress", "completed"})
 class ToolExecution(BaseModel):
     """One tool call made for a step (the seed's step execution tracker)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     tool: str
     """Name of the tool."""
@@ -38,7 +38,7 @@ class ToolExecution(BaseModel):
 class PlanStep(BaseModel):
     """One step of a plan."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     id: str = Field(min_length=1)
     """Stable name of the step, such as `s1`; a plan never gives it to another step."""
@@ -86,7 +86,7 @@ class Plan(BaseModel):
         PlanError: there are no steps, two share an id, or the dependencies are unknown or circular.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     id: str
     """Name of the plan in the library."""

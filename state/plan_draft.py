@@ -21,7 +21,7 @@ _CHECKED_BOX = "x"
 class StepArgument(BaseModel):
     """One step of the `steps` argument, written as an object."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     id: str | None = Field(
         None,
@@ -40,7 +40,7 @@ class StepArgument(BaseModel):
 class StepDraft(BaseModel):
     """One step as it was written, with every default worked out."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     id: str | None = None
     """The id that was given; None for a step that the writer did not name."""

@@ -12,7 +12,7 @@ from .plan import Plan, StepStatus, ToolExecution
 
 
 class _Operation(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     origin: str = ""
     """Id of the step whose agent asked for it; empty for the owner of the plan."""
@@ -152,7 +152,9 @@ StepOperation = (
 PlanOperation = StepOperation | OpenPlan | ClosePlan
 """A change inside a plan, or of which plan is worked on."""
 
-_operations: TypeAdapter[list[PlanOperation]] = TypeAdapter(list[Annotated[PlanOperation, Field(discriminator="op")]])
+_operations: TypeAdapter[list[PlanOperation]] = TypeAdapter(
+    list[Annotated[PlanOperation, Field(discriminator="op")]], config=ConfigDict(defer_build=True)
+)
 
 
 def dump_operations(operations: Sequence[PlanOperation]) -> list[dict[str, Any]]:

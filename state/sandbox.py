@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, PositiveFloat, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 
 MEGABYTE = 2**20
 
@@ -12,7 +12,7 @@ MEGABYTE = 2**20
 class Limits(BaseModel):
     """Limits of a sandbox. Memory and processes count together where the system has cgroups for us, else singly."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     memory: PositiveInt = 4096 * MEGABYTE
     """Bytes of memory."""
@@ -30,7 +30,7 @@ class Limits(BaseModel):
 class DockerOptions(BaseModel):
     """The container of the docker backend."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     image: str = "python:3.12-slim"
     """Image of the container; it has bash, grep and python3."""
@@ -45,7 +45,7 @@ class DockerOptions(BaseModel):
 class SandboxOptions(BaseModel):
     """Which sandbox the tools run in."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     backend: Literal["auto", "bubblewrap", "local", "docker"] = "auto"
     """`auto` is bubblewrap where it works, else local, which contains nothing."""
@@ -53,8 +53,8 @@ class SandboxOptions(BaseModel):
     network: bool = False
     """Whether commands may use the network; the local backend cannot forbid it."""
 
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=Limits)
     """What the sandbox may use."""
 
-    docker: DockerOptions = DockerOptions()
+    docker: DockerOptions = Field(default_factory=DockerOptions)
     """The container of the docker backend."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SecretStr
 class ServeSettings(BaseModel):
     """Who may call a server of clew, and how much they may send."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     keys: dict[str, SecretStr] = Field(default_factory=dict)
     """Key of each caller, by the caller's name; callers see only what is their own. Empty lets everybody on this

@@ -30,7 +30,7 @@ LONGEST_FOLDER_NAME = 200
 class ModelSettings(BaseModel):
     """How to reach one model: the `[llm]` table, or an `[llm.NAME]` table over it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     model: str | None = None
     """Name as `load_model` takes it, such as `openai:gpt-5`."""
@@ -69,7 +69,7 @@ class ModelSettings(BaseModel):
 class Price(BaseModel):
     """Price of one model for a million tokens."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     input: float = 0.0
     """Per million input tokens."""
@@ -84,7 +84,7 @@ class Price(BaseModel):
 class RunFlowSettings(BaseModel):
     """How plans are carried out: the `[runflow]` table."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     agents: list[str] = Field(default_factory=lambda: ["manus"], min_length=1)
     """Names of the agents that carry out the steps; the first is the primary one."""
@@ -108,7 +108,7 @@ class RunFlowSettings(BaseModel):
 class Settings(ToolSettings):
     """All settings of clew, as `load_settings` reads them. `clew.example.toml` shows every one."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     home: Path = Path(".clew")
     """Folder of everything that clew keeps."""
@@ -134,10 +134,10 @@ class Settings(ToolSettings):
     llm: dict[str, Any] = Field(default_factory=dict)
     """The `[llm]` table: fields of `ModelSettings`, and tables `NAME` of them."""
 
-    runflow: RunFlowSettings = RunFlowSettings()
+    runflow: RunFlowSettings = Field(default_factory=RunFlowSettings)
     """The `[runflow]` table: how `clew plan` carries out plans."""
 
-    serve: ServeSettings = ServeSettings()
+    serve: ServeSettings = Field(default_factory=ServeSettings)
     """The `[serve]` table: who may call a server of clew."""
 
     prices: dict[str, Price] = Field(default_factory=dict)

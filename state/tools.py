@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from .browser import BrowserSettings
 from .sandbox import SandboxOptions
@@ -12,19 +12,19 @@ from .web import FetchSettings, NetworkSettings, SearchSettings
 class ToolSettings(BaseModel):
     """The tables of the settings that tools are made from; `Settings` has them all."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
-    sandbox: SandboxOptions = SandboxOptions()
+    sandbox: SandboxOptions = Field(default_factory=SandboxOptions)
     """The `[sandbox]` table: where commands run."""
 
-    network: NetworkSettings = NetworkSettings()
+    network: NetworkSettings = Field(default_factory=NetworkSettings)
     """The `[network]` table: where tools that take an address may connect to."""
 
-    browser: BrowserSettings = BrowserSettings()
+    browser: BrowserSettings = Field(default_factory=BrowserSettings)
     """The `[browser]` table: how a browser is found, started and bounded."""
 
-    search: SearchSettings = SearchSettings()
+    search: SearchSettings = Field(default_factory=SearchSettings)
     """The `[search]` table: which engines search the web."""
 
-    fetch: FetchSettings = FetchSettings()
+    fetch: FetchSettings = Field(default_factory=FetchSettings)
     """The `[fetch]` table: how pages of the web are read."""

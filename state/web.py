@@ -12,7 +12,7 @@ EngineName = Literal["brave", "duckduckgo", "google", "searxng", "tavily"]
 class NetworkSettings(BaseModel):
     """Where tools that take an address may connect to: the `[network]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     allowed_hosts: tuple[str, ...] = ()
     """Hosts of private networks that may be reached nevertheless, by name or address, such as `localhost`."""
@@ -21,7 +21,7 @@ class NetworkSettings(BaseModel):
 class SearchSettings(BaseModel):
     """Settings of `web_search`: the `[search]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     engines: tuple[EngineName, ...] = ()
     """Engines to ask, in order, until one gives results; empty for those with a key or an address, then DuckDuckGo."""
@@ -60,7 +60,7 @@ class SearchSettings(BaseModel):
 class FetchSettings(BaseModel):
     """Settings of `web_fetch`: the `[fetch]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     respect_robots: bool = True
     """Whether a site's robots.txt is kept to."""

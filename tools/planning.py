@@ -30,7 +30,7 @@ Reply = tuple[str, dict[str, Any]]
 class PlanningArguments(BaseModel):
     """Arguments of `planning`."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, defer_build=True)
 
     command: PlanCommand = Field(description="What to do.")
     plan_id: str | None = Field(
