@@ -18,7 +18,9 @@ from langgraph.types import StateSnapshot, StreamMode
 from ..state.context import RunContext
 from ..state.outcome import Status
 from ..state.plan import Plan
-from ..state.stream import EndEvent, Event, StartEvent, plan_data
+from ..state.plan_data import plan_data
+from ..state.sandbox import Backend
+from ..state.stream import EndEvent, Event, StartEvent
 from .translate import Translator
 from .view import ThreadView, thread_config, view_thread
 
@@ -64,6 +66,7 @@ async def drive(
     context: RunContext | None = None,
     stop: Stop | None = None,
     tokens: bool = False,
+    sandbox: Backend | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Run the graph on a thread until it ends, asks or is stopped; `start` comes first and `end` last.
 
@@ -74,6 +77,7 @@ async def drive(
         context: Settings of the run.
         stop: Stops the run in an orderly way; closing the iterator cancels it.
         tokens: Whether the pieces of the replies are events too.
+        sandbox: Where the commands of the run run, for the `start` event.
 
     Raises:
         Exception: what the graph raised, after the `end` event that names it.
@@ -81,7 +85,7 @@ async def drive(
     run, stop = uuid4().hex, stop or Stop()
     saver = cast("BaseCheckpointSaver[Any]", graph.checkpointer)
     resumed = not isinstance(input, dict)
-    yield StartEvent(thread=thread, run=run, resumed=resumed)
+    yield StartEvent(thread=thread, run=run, resumed=resumed, sandbox=sandbox)
     translate = await _translator(graph, thread, resumed)
     wanted: dict[StreamMode, bool] = {"tasks": True, "messages": tokens, "values": _plans(graph)}
     config: RunnableConfig = {**thread_config(thread), "metadata": {"run_id": run}}

@@ -25,6 +25,7 @@ from ..state.errors import ThreadBusy
 from ..state.settings import Settings
 from ..state.stream import EndEvent, Event
 from ..state.thread import ThreadRecord
+from ..tools.sandbox.choice import describe_backend
 from .drive import Graph, Stop, drive
 from .log import log_event
 from .view import ThreadView, thread_config, view_thread
@@ -118,8 +119,9 @@ class Session:
 
         Raises:
             ThreadBusy: a live process runs the thread, or one has taken it further since it was seen.
-            UsageError: there is no such model or tool.
+            UsageError: there is no such model or tool, or the sandbox that the settings name does not work.
         """
+        sandbox = await describe_backend(self.settings.sandbox)
         # Loading imports a provider's package, which reads files; a wrong name is told before the thread begins.
         model = await asyncio.to_thread(load_model, record.model, settings=self.settings, record=recording)
         async with self._library(record) as store, self.registry.lease(record.thread, owner):
@@ -127,7 +129,8 @@ class Session:
                 await self._expect(seen)
             graph = self.graph(record, model, store)
             await self._keep(record, paused=False)
-            events = drive(graph, record.thread, input, context=run_context_of(record), stop=stop, tokens=tokens)
+            context = run_context_of(record)
+            events = drive(graph, record.thread, input, context=context, stop=stop, tokens=tokens, sandbox=sandbox)
             async with aclosing(events):
                 async for event in events:
                     log_event(record.thread, event)

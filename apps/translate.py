@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 
 from ..state.outcome import Usage
 from ..state.plan import Plan
+from ..state.plan_data import step_data
 from ..state.stream import (
     Event,
     NudgeEvent,
@@ -19,7 +20,6 @@ from ..state.stream import (
     ToolCallData,
     ToolEndEvent,
     ToolStartEvent,
-    step_data,
 )
 from .view import question_event
 

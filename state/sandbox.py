@@ -58,3 +58,21 @@ class SandboxOptions(BaseModel):
 
     docker: DockerOptions = Field(default_factory=DockerOptions)
     """The container of the docker backend."""
+
+
+class Backend(BaseModel):
+    """Where commands run on this machine, with the options of the settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    """Name of the backend."""
+
+    contained: bool
+    """Whether commands are kept from what is outside of the workspace."""
+
+    description: str
+    """One line: the name and what it means."""
+
+    remedy: str = ""
+    """How to get a backend that contains, where this one does not and another was meant to; a sentence."""

@@ -18,8 +18,9 @@ from pydantic import (
 
 from .errors import UsageError
 from .outcome import Status, Usage
-from .plan import Plan, PlanStep, StepStatus
+from .plan_data import PlanData, StepData
 from .question import QuestionKind
+from .sandbox import Backend
 
 
 class _Event(BaseModel):
@@ -39,6 +40,9 @@ class StartEvent(_Event):
 
     resumed: bool
     """Whether the thread goes on with a task that it had already begun."""
+
+    sandbox: Backend | None = None
+    """Where the commands of the run run; None where whoever drives the graph does not know."""
 
 
 class ToolCallData(_Event):
@@ -162,47 +166,6 @@ class NudgeEvent(_Event):
     """The advice that goes before the next-step prompt."""
 
 
-class StepData(_Event):
-    """One step of a plan, as it stands."""
-
-    id: str
-    """Stable name of the step."""
-
-    text: str
-    """What is to be done."""
-
-    agent: str | None
-    """Who does it; None until that is settled."""
-
-    depends_on: list[str]
-    """Ids of the steps that must be completed first."""
-
-    status: StepStatus
-    """Where it stands."""
-
-    attempts: int
-    """How often it was begun."""
-
-    notes: str
-    """Remarks, one a line."""
-
-    result: str
-    """What came of it."""
-
-
-class PlanData(_Event):
-    """A plan, as it stands."""
-
-    id: str
-    """Name of the plan in the library."""
-
-    title: str
-    """What the plan is for."""
-
-    steps: list[StepData]
-    """The steps, in order."""
-
-
 class PlanStepEvent(_Event):
     """A step of the plan came to be, or changed."""
 
@@ -263,16 +226,6 @@ Event = Annotated[
     Field(discriminator="event"),
 ]
 """Any event of a run."""
-
-
-def plan_data(plan: Plan) -> PlanData:
-    """The plan as events carry it."""
-    return PlanData(id=plan.id, title=plan.title, steps=[step_data(step) for step in plan.steps])
-
-
-def step_data(step: PlanStep) -> StepData:
-    """The step as events carry it."""
-    return StepData.model_validate(step.model_dump(include=set(StepData.model_fields)))
 
 
 def write_event(event: Event) -> str:

@@ -11,10 +11,11 @@ from typing import Any
 
 from langgraph.types import Command
 
-from ...state.stream import EndEvent, Event, QuestionEvent
+from ...state.stream import EndEvent, Event, QuestionEvent, StartEvent
 from ...state.thread import ThreadRecord
 from ..drive import Stop, end_event
 from ..session import PLAN, Session
+from ..told import uncontained_notice
 from ..view import ThreadView
 from .ask import ask_all
 from .closing import closing_lines
@@ -92,6 +93,8 @@ class Conversation:
                             end = event
                         else:
                             self._show(event)
+                        if isinstance(event, StartEvent):
+                            await self._warn(event)
             except Exception:
                 if end is not None:
                     await self._close(end)
@@ -103,6 +106,11 @@ class Conversation:
         if isinstance(event, QuestionEvent):
             self._asked.append(event.id)
         self._reporter.show(event)
+
+    async def _warn(self, start: StartEvent) -> None:
+        notice = await asyncio.to_thread(uncontained_notice, self._session.settings.home, start.sandbox)
+        if notice:
+            self._reporter.note(notice)
 
     def _request(self, stop: Stop) -> None:
         if not stop.requested:

@@ -9,6 +9,7 @@ from typing import Protocol, TextIO
 
 from ...state.outcome import Usage
 from ...state.plan import MARKS
+from ...state.plan_data import StepData
 from ...state.stream import (
     EndEvent,
     Event,
@@ -16,7 +17,6 @@ from ...state.stream import (
     PlanStepEvent,
     QuestionEvent,
     StartEvent,
-    StepData,
     ThinkEvent,
     ToolCallData,
     ToolEndEvent,
@@ -94,7 +94,8 @@ def event_lines(event: Event) -> Iterator[str]:
     """The plain lines that say an event; none for what says nothing to a person."""
     match event:
         case StartEvent():
-            yield f"thread {event.thread}{': going on' if event.resumed else ''}"
+            going_on = ": going on" if event.resumed else ""
+            yield f"thread {event.thread}{going_on}{f', {event.sandbox.description}' if event.sandbox else ''}"
         case ThinkEvent():
             yield f"{_place(event.path)}step {event.step}: {event.text.strip() or _called(event.tool_calls)}"
         case ToolStartEvent():

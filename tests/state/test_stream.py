@@ -10,22 +10,21 @@ from hypothesis import strategies as st
 from clew.state.errors import UsageError
 from clew.state.outcome import Status, Usage
 from clew.state.plan import Plan, PlanStep, StepStatus
+from clew.state.plan_data import PlanData, StepData, plan_data
 from clew.state.question import QuestionKind
+from clew.state.sandbox import Backend
 from clew.state.stream import (
     EndEvent,
     Event,
     NudgeEvent,
-    PlanData,
     PlanStepEvent,
     QuestionEvent,
     StartEvent,
-    StepData,
     ThinkEvent,
     TokenEvent,
     ToolCallData,
     ToolEndEvent,
     ToolStartEvent,
-    plan_data,
     read_event,
     write_event,
 )
@@ -57,9 +56,10 @@ STEP = st.builds(
     result=TEXT,
 )
 PLAN = st.builds(PlanData, id=TEXT, title=TEXT, steps=st.lists(STEP, max_size=3))
+SANDBOX = st.builds(Backend, name=TEXT, contained=st.booleans(), description=TEXT, remedy=TEXT)
 EVENTS = st.one_of(
     st.builds(PlanStepEvent, plan=TEXT, step=STEP),
-    st.builds(StartEvent, thread=TEXT, run=TEXT, resumed=st.booleans()),
+    st.builds(StartEvent, thread=TEXT, run=TEXT, resumed=st.booleans(), sandbox=st.none() | SANDBOX),
     st.builds(ThinkEvent, path=PATH, step=COUNT, text=TEXT, tool_calls=st.lists(CALL, max_size=3), usage=USAGE),
     st.builds(ToolStartEvent, path=PATH, id=TEXT, name=TEXT, args=DATA),
     st.builds(ToolEndEvent, path=PATH, id=TEXT, name=TEXT, status=st.sampled_from(["success", "error"]), text=TEXT),

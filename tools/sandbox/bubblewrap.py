@@ -71,6 +71,11 @@ class BubblewrapSandbox(LocalSandbox):
         return ["bash", "-c", script, "bash", *command]
 
 
+def bare_command() -> list[str]:
+    """The command line of a sandbox without a workspace, to be followed by a program: where it works, all do."""
+    return ["bwrap", *ISOLATION, *system_mounts(), *("--proc", "/proc", "--dev", "/dev"), "--"]
+
+
 def system_mounts() -> list[str]:
     """Arguments that bind the system read-only, its links as links."""
     arguments: list[str] = []

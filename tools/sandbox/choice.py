@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
+import subprocess
 
 from ...state.errors import UsageError
+from ...state.sandbox import Backend
 from ..workspace import Workspace
-from .bubblewrap import BubblewrapSandbox
+from .bubblewrap import BubblewrapSandbox, bare_command
 from .docker import DockerSandbox, connect
 from .limits import SandboxOptions
 from .local import LocalSandbox
@@ -21,23 +20,6 @@ PROBE_SECONDS = 20.0
 UNCONTAINED = "local: commands run with all of your rights"
 
 
-@dataclass(frozen=True)
-class Backend:
-    """Where commands would run here."""
-
-    name: str
-    """Name of the backend."""
-
-    contained: bool
-    """Whether commands are kept from what is outside of the workspace."""
-
-    description: str
-    """One line: the name and what it means."""
-
-    remedy: str = ""
-    """How to get a backend that contains, where this one does not and another was meant to; a sentence."""
-
-
 async def describe_backend(options: SandboxOptions) -> Backend:
     """Which backend `open_sandbox` opens with these options.
 
@@ -46,16 +28,20 @@ async def describe_backend(options: SandboxOptions) -> Backend:
     """
     network = "with the network" if options.network else "without network"
     if options.backend == "local":
-        return Backend("local", False, UNCONTAINED)
+        return Backend(name="local", contained=False, description=UNCONTAINED)
     if options.backend == "docker":
         await asyncio.to_thread(lambda: connect().close())
-        return Backend("docker", True, f"docker: commands run in a container of {options.docker.image}, {network}")
+        return _contained("docker", f"run in a container of {options.docker.image}, {network}")
     problem = await bubblewrap_problem()
     if problem is None:
-        return Backend("bubblewrap", True, f"bubblewrap: commands see the workspace and no other file, {network}")
+        return _contained("bubblewrap", f"see the workspace and no other file, {network}")
     if options.backend == "bubblewrap":
         raise _unusable(problem)
-    return Backend("local", False, UNCONTAINED, f"bubblewrap: {problem}")
+    return Backend(name="local", contained=False, description=UNCONTAINED, remedy=f"bubblewrap: {problem}")
+
+
+def _contained(name: str, what: str) -> Backend:
+    return Backend(name=name, contained=True, description=f"{name}: commands {what}")
 
 
 async def open_sandbox(workspace: Workspace, options: SandboxOptions) -> LocalSandbox:
@@ -80,16 +66,20 @@ async def bubblewrap_problem() -> str | None:
     """Why bubblewrap does not work here, in a sentence that says how to mend it; None where it works."""
     if await asyncio.to_thread(shutil.which, "bwrap") is None:
         return "the program bwrap is missing; install the package bubblewrap."
-    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="clew-probe-")
-    probe = await BubblewrapSandbox.open(Workspace(Path(folder)), SandboxOptions())
-    try:
-        answer = await probe.execute("echo works", timeout=PROBE_SECONDS)
-    finally:
-        await probe.close()
-        await asyncio.to_thread(shutil.rmtree, folder)
-    if answer.exit_code == 0 and answer.output == "works\n":
+    probe = await asyncio.to_thread(_probe)
+    if probe.returncode == 0:
         return None
-    return f"it says {answer.output.strip() or 'nothing'!r}; allow unprivileged user namespaces."
+    return f"it says {probe.stderr.strip() or 'nothing'!r}; allow unprivileged user namespaces."
+
+
+def _probe() -> subprocess.CompletedProcess[str]:
+    command = [*bare_command(), "true"]
+    try:
+        return subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))
 
 
 def _unusable(problem: str) -> UsageError:
