@@ -23,6 +23,9 @@ from ..state.stream import (
 )
 from .view import question_event
 
+DELEGATES = "delegate_"
+"""What the names of nodes begin with that run a delegate; the rest is the agent's name."""
+
 
 class Translator:
     """Turns the parts of one run's stream (modes `tasks`, `messages` and `values`, version 2) into events."""
@@ -55,8 +58,8 @@ class Translator:
                 yield from _started(path, task) if "input" in task else _finished(path, task)
 
     def _place(self, node: str, _: str, task: str) -> str:
-        """What a person knows a child graph by: the step of the plan that it does, else its node."""
-        return self._step_of_task.get(task, node)
+        """What a person knows a child graph by: the step of the plan that it does, its agent, or its node."""
+        return self._step_of_task.get(task, node.removeprefix(DELEGATES))
 
     def _remember_step(self, task: Mapping[str, Any]) -> None:
         if isinstance(task.get("input"), Mapping) and "step" in task["input"]:
@@ -81,7 +84,7 @@ def _token(path: list[str], message: Any, metadata: Mapping[str, Any]) -> Iterat
 
 
 def _started(path: list[str], task: Mapping[str, Any]) -> Iterator[Event]:
-    if task["name"] == "act" and isinstance(task["input"], Mapping) and "call" in task["input"]:
+    if _runs_call(task) and isinstance(task["input"], Mapping) and "call" in task["input"]:
         yield ToolStartEvent(path=path, **_call(task["input"]["call"]).model_dump())
 
 
@@ -90,10 +93,15 @@ def _finished(path: list[str], task: Mapping[str, Any]) -> Iterator[Event]:
     progress = result.get("progress") or {}
     if task["name"] == "think":
         yield from (_reply(path, message, progress) for message in _messages(result, AIMessage))
-    elif task["name"] == "act":
+    elif _runs_call(task):
         yield from (_result(path, message) for message in _messages(result, ToolMessage))
     elif task["name"] == "check_stuck" and progress.get("nudge") and not progress.get("ending"):
         yield NudgeEvent(path=path, text=progress["nudge"])
+
+
+def _runs_call(task: Mapping[str, Any]) -> bool:
+    name: str = task["name"]
+    return name == "act" or name.startswith(DELEGATES)
 
 
 def _messages(result: Mapping[str, Any], kind: type[Any]) -> list[Any]:

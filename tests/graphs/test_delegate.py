@@ -8,6 +8,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from clew.apps.drive import drive
 from clew.graphs import AgentSpec, create_agent
 from clew.models.scripted import ScriptedModel
 from clew.state.delegation import DelegateReport
@@ -309,3 +310,22 @@ def test_a_delegate_that_there_is_not_is_refused_with_the_names_that_there_are()
 def test_the_tool_without_anybody_to_delegate_to_is_refused():
     with pytest.raises(UsageError, match="'coder' has the tool `delegate` and nobody to delegate to: name `delegates`"):
         create_agent(AgentSpec(name="coder", tools=("delegate",)))
+
+
+async def test_a_run_tells_of_its_delegates_by_their_names(agents):
+    graph, _ = agents(
+        InMemorySaver(),
+        coder=(("browsing",), [calls(delegating("browsing")), "Done."]),
+        browsing=((), [calls(call("look")), ended("65000")]),
+        tools=[look],
+    )
+    told = [event async for event in drive(graph, "t", task("count"))]
+    assert [(event.event, event.path, event.name) for event in told if event.event in ("tool_start", "tool_end")] == [
+        ("tool_start", [], "delegate"),
+        ("tool_start", ["browsing"], "look"),
+        ("tool_end", ["browsing"], "look"),
+        ("tool_start", ["browsing"], "terminate"),
+        ("tool_end", ["browsing"], "terminate"),
+        ("tool_end", [], "delegate"),
+    ]
+    assert told[-1].usage.llm_calls == 4
