@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..state.errors import UsageError
+from ..state.secrets import SECRET_NAME, secret_settings
 from ..state.settings import Settings
 from ..state.stream import Event, TokenEvent
 
@@ -19,9 +20,6 @@ LOGGER = "clew"
 """Name of the logger that carries the events of runs."""
 
 REDACTED = "[redacted]"
-
-SECRET_NAME = re.compile(r"(?i)(key|token|secret|password|passwd|credential|authorization)s?$")
-"""Names of settings, variables and arguments whose values are secrets."""
 
 SECRET_TEXT = re.compile(
     r"\b(?:sk|pk|ghp|gho|github_pat|glpat|xox[abpr])[-_][A-Za-z0-9_\-]{8,}"
@@ -111,13 +109,5 @@ def redactor(secrets: Iterable[str] = ()) -> Callable[[Any], Any]:
 
 def secret_values(settings: Settings, environment: Mapping[str, str]) -> set[str]:
     """The secrets that the settings and the environment hold, by the names they have there."""
-    found = {value for name, value in environment.items() if SECRET_NAME.search(name)} | set(_secrets(settings.llm))
+    found = {value for name, value in environment.items() if SECRET_NAME.search(name)} | secret_settings(settings)
     return {value for value in found if len(value) >= SHORTEST_SECRET}
-
-
-def _secrets(table: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _secrets(value)
-        elif isinstance(value, str) and SECRET_NAME.search(name):
-            yield value

@@ -22,6 +22,7 @@ from ..graphs import create_agent, create_flow
 from ..models.load import load_model
 from ..state.context import RunContext
 from ..state.errors import ThreadBusy
+from ..state.secrets import secret_settings
 from ..state.settings import Settings
 from ..state.stream import EndEvent, Event
 from ..state.thread import ThreadRecord
@@ -180,4 +181,4 @@ def run_context_of(record: ThreadRecord) -> RunContext:
 
 
 def _secrets(settings: Settings) -> list[str]:
-    return known_secrets(settings.model_dump())
+    return sorted({*known_secrets(), *secret_settings(settings)})

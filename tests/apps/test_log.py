@@ -54,6 +54,16 @@ def test_secrets_are_found_in_the_settings_and_the_environment():
     assert secret_values(settings, environment) == {"top-secret-1", "top-secret-2", "top-secret-3"}
 
 
+def test_every_secret_of_the_settings_is_found():
+    settings = Settings.model_validate(
+        {
+            "search": {f"{name}_api_key": f"key-of-{name}" for name in ("tavily", "brave", "google")},
+            "browser": {"proxy": {"server": "http://proxy.example", "username": "ann", "password": "key-of-proxy"}},
+        }
+    )
+    assert secret_values(settings, {}) == {"key-of-tavily", "key-of-brave", "key-of-google", "key-of-proxy"}
+
+
 def test_the_log_is_one_json_object_a_line_and_appends(tmp_path):
     settings = Settings(log=tmp_path / "deep" / "clew.log", llm={"api_key": "top-secret-1"})
     for text in ("try top-secret-1", "try again"):

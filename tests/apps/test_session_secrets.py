@@ -1,5 +1,7 @@
 """A session over a database: what must not be stored is not."""
 
+import pytest
+
 from clew.apps.session import open_session
 from clew.graphs.specs import agent_spec
 from clew.state.settings import Settings
@@ -8,11 +10,12 @@ from clew.state.thread import ThreadRecord
 KEY = "a-provider-key-of-no-known-shape"
 
 
-async def test_a_key_of_the_settings_reaches_no_checkpoint(tmp_path, monkeypatch):
+@pytest.mark.parametrize("table", [{"llm": {"remote": {"api_key": KEY}}}, {"search": {"brave_api_key": KEY}}])
+async def test_a_key_of_the_settings_reaches_no_checkpoint(tmp_path, monkeypatch, table):
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "script.json"
     script.write_text(f'["The key is {KEY}."]')
-    settings = Settings(home=tmp_path / "home", llm={"model": f"script:{script}", "remote": {"api_key": KEY}})
+    settings = Settings.model_validate({"home": tmp_path / "home", "model": f"script:{script}", **table})
     async with open_session(settings) as session:
         record = ThreadRecord(thread="t", agents=[agent_spec("manus")], task=f"Use {KEY}.")
         task = {"messages": [("user", f"Use {KEY}.")]}
