@@ -18,6 +18,13 @@ NO_MODEL = (
 )
 
 
+TRAJECTORY = "trajectory:"
+"""How the name of a model begins that does again what a trajectory says."""
+
+TAKES_OVER = " then "
+"""Stands in that name between the trajectory's file and the name of the model that goes on at its end."""
+
+
 def load_model(
     name: str | BaseChatModel | None, *, settings: Settings | None = None, record: Path | None = None
 ) -> BaseChatModel:
@@ -27,8 +34,8 @@ def load_model(
     `asyncio.to_thread`.
 
     Args:
-        name: `openai:NAME`, `script:FILE`, `replay:FILE`, the NAME of a table `[llm.NAME]`, or `PROVIDER:NAME` of a
-            provider that LangChain knows; None for the model of the settings; a model is taken as it is.
+        name: `openai:NAME`, `script:FILE`, `replay:FILE`, `trajectory:FILE then NAME`, the NAME of a table
+            `[llm.NAME]`, or `PROVIDER:NAME` of a provider that LangChain knows; None for the model of the settings; a model is taken as it is.
         settings: where tables, keys and defaults come from; None reads them.
         record: file to which every call is appended, for `replay:FILE`.
 
@@ -52,6 +59,8 @@ def model_settings(name: str | None, settings: Settings) -> ModelSettings:
 
 def _named(name: str | None, settings: Settings) -> BaseChatModel:
     chosen, own = name or settings.model, model_settings(name, settings)
+    if chosen and chosen.startswith(TRAJECTORY):
+        return _of_trajectory(chosen.removeprefix(TRAJECTORY), settings)
     in_table = chosen is None or _is_table(chosen, settings)
     full_name = own.model if in_table else chosen
     if not full_name:
@@ -82,6 +91,13 @@ def _of_provider(provider: str, name: str, settings: ModelSettings) -> BaseChatM
     from .langchain import langchain_model
 
     return langchain_model(provider, name, settings)
+
+
+def _of_trajectory(name: str, settings: Settings) -> BaseChatModel:
+    from .trajectory import TrajectoryModel
+
+    file, _, following = name.partition(TAKES_OVER)
+    return TrajectoryModel.from_file(Path(file), lambda: load_model(following or None, settings=settings))
 
 
 def _is_table(name: str, settings: Settings) -> bool:

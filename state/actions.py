@@ -155,7 +155,7 @@ class AgentDelegateAction(Action):
     agent: str
     """Name of the agent."""
 
-    task: str = ""
+    task: str
     """What it is to do."""
 
     inputs: dict[str, Any] | None = None
@@ -191,7 +191,7 @@ class AgentRejectAction(Action):
     said = "Task is rejected: {reason}"
     action: Literal["reject"] = "reject"
 
-    reason: str = ""
+    reason: str
     """Why."""
 
     outputs: dict[str, Any] | None = None

@@ -178,6 +178,30 @@ class PlanStepEvent(_Event):
     """The step as it stands."""
 
 
+class DifferenceEvent(_Event):
+    """A call of a trajectory that was made again gave something else."""
+
+    event: Literal["difference"] = "difference"
+
+    step: int
+    """Number of the reply that asked for it, from 1."""
+
+    id: str
+    """Id of the call."""
+
+    name: str
+    """Name of the tool."""
+
+    field: str
+    """What differs: `observation`, the kind, or a field of the observation."""
+
+    was: Any
+    """The value in the trajectory; None where it has none."""
+
+    now: Any
+    """The value now; None where there is none."""
+
+
 class EndEvent(_Event):
     """The run is over, or waits for a person. Always the last event."""
 
@@ -222,6 +246,7 @@ Event = Annotated[
     | QuestionEvent
     | NudgeEvent
     | PlanStepEvent
+    | DifferenceEvent
     | EndEvent,
     Field(discriminator="event"),
 ]

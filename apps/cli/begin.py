@@ -57,12 +57,13 @@ async def _begin(arguments: Namespace, settings: Settings, beginning: Beginning)
             view = await session.view(record)
             record = _next_task(record, view, arguments, beginning)
         else:
-            record = _first_task(arguments.thread or await session.new_thread_id(), settings, arguments, beginning)
+            record = first_task(arguments.thread or await session.new_thread_id(), settings, arguments, beginning)
             view = ThreadView(record.thread)
         return await Conversation(session, record, arguments).run(input, view)
 
 
-def _first_task(thread: str, settings: Settings, arguments: Namespace, beginning: Beginning) -> ThreadRecord:
+def first_task(thread: str, settings: Settings, arguments: Namespace, beginning: Beginning) -> ThreadRecord:
+    """How a new thread runs: by the flags, then the agent's own model, then the settings."""
     own = beginning.agents[0].model if beginning.graph == "agent" else None
     return ThreadRecord(
         thread=thread,
@@ -101,6 +102,6 @@ def overridden(record: ThreadRecord, arguments: Namespace) -> ThreadRecord:
 
 
 def settled_model(name: str | None) -> str | None:
-    """The model's name as a thread can keep it: the file of a script or a recording with its whole path."""
+    """The model's name as a thread can keep it: a file of replies with its whole path."""
     kind, colon, rest = (name or "").partition(":")
-    return f"{kind}:{Path(rest).absolute()}" if colon and kind in ("script", "replay") else name
+    return f"{kind}:{Path(rest).absolute()}" if colon and kind in ("script", "replay", "trajectory") else name

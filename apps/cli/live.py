@@ -28,6 +28,7 @@ STYLES = {
     "nudge": "yellow",
     "plan_step": "blue",
     "question": "magenta",
+    "difference": "yellow",
 }
 
 

@@ -11,6 +11,7 @@ from ...state.outcome import Usage
 from ...state.plan import MARKS
 from ...state.plan_data import StepData
 from ...state.stream import (
+    DifferenceEvent,
     EndEvent,
     Event,
     NudgeEvent,
@@ -26,6 +27,9 @@ from ...state.stream import (
 
 LINE_WIDTH = 160
 """Characters of one line about a call or a result."""
+
+DIFFERENCE_WIDTH = 200
+"""Characters of one value that differs."""
 
 
 class Reporter(Protocol):
@@ -109,6 +113,9 @@ def event_lines(event: Event) -> Iterator[str]:
             yield plan_step_line(event.step)
         case QuestionEvent():
             yield from question_lines(event)
+        case DifferenceEvent():
+            was, now = (brief(dumps(value, ensure_ascii=False), DIFFERENCE_WIDTH) for value in (event.was, event.now))
+            yield f"differs: step {event.step}, {event.name}, {event.field}: was {was}, now {now}"
         case EndEvent():
             yield from end_lines(event)
 

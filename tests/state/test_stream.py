@@ -14,6 +14,7 @@ from clew.state.plan_data import PlanData, StepData, plan_data
 from clew.state.question import QuestionKind
 from clew.state.sandbox import Backend
 from clew.state.stream import (
+    DifferenceEvent,
     EndEvent,
     Event,
     NudgeEvent,
@@ -73,6 +74,7 @@ EVENTS = st.one_of(
         data=DATA,
         path=PATH,
     ),
+    st.builds(DifferenceEvent, step=COUNT, id=TEXT, name=TEXT, field=TEXT, was=TEXT, now=st.none() | TEXT),
     st.builds(NudgeEvent, path=PATH, text=TEXT),
     st.builds(
         EndEvent,
@@ -99,7 +101,7 @@ def test_an_event_survives_its_line_of_json(event):
 
 def test_every_event_has_a_name_of_its_own():
     names = [kind.model_fields["event"].default for kind in KINDS]
-    assert len(set(names)) == len(names) == 9
+    assert len(set(names)) == len(names) == 10
 
 
 def test_the_end_line_has_exactly_the_documented_keys():

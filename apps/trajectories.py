@@ -1,0 +1,73 @@
+"""Trajectories of threads: a run as its events, and a run compared with one that was before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+
+from ..state.errors import UsageError
+from ..state.events import Observation, history_events, observation_of
+from ..state.stream import DifferenceEvent
+from ..state.thread import ThreadRecord
+from ..state.trajectory import Trajectory
+from .session import PLAN, Session
+
+NOT_COMPARED = frozenset({"id", "source", "cause", "call_id", "images", "details"})
+"""Fields of an observation that another run has otherwise in any case, or that stand in its content too."""
+
+WORKSPACE = "<workspace>"
+"""What stands for the folder of the run's files where two runs are compared."""
+
+
+async def thread_trajectory(session: Session, record: ThreadRecord) -> Trajectory:
+    """The run of a thread, as its events.
+
+    Raises:
+        UsageError: the thread carries out a plan, whose steps are runs of their own.
+    """
+    if record.graph == PLAN:
+        raise UsageError(f"thread {record.thread} carries out a plan, which is no one run: export the thread itself")
+    view, values = await session.view(record), await session.values(record)
+    return Trajectory(
+        thread=record.thread,
+        agent=record.agents[0],
+        model=record.model,
+        workspace=record.workspace,
+        status=view.status,
+        reason=view.reason,
+        events=history_events(values.get("messages", [])),
+    )
+
+
+def differences(
+    trajectory: Trajectory, messages: Sequence[AnyMessage], workspace: str | None
+) -> Iterator[DifferenceEvent]:
+    """What came otherwise than in the trajectory, for the calls of it that have a result now, in their order."""
+    steps = {call["id"]: step for step, reply in enumerate(_replies(messages), 1) for call in reply.tool_calls}
+    expected = trajectory.observations()
+    for message in messages:
+        if isinstance(message, ToolMessage) and (was := expected.get(message.tool_call_id)) is not None:
+            yield from _differences(
+                _compared(was, trajectory.workspace),
+                _compared(observation_of(message), workspace),
+                {"step": steps.get(message.tool_call_id, 0), "id": message.tool_call_id, "name": message.name or ""},
+            )
+
+
+def _differences(was: dict[str, Any], now: dict[str, Any], call: dict[str, Any]) -> Iterator[DifferenceEvent]:
+    for field in {**was, **now}:
+        if was.get(field) != now.get(field):
+            yield DifferenceEvent(field=field, was=was.get(field), now=now.get(field), **call)
+
+
+def _compared(observation: Observation, workspace: str | None) -> dict[str, Any]:
+    data = observation.model_dump(exclude=set(NOT_COMPARED))
+    if workspace:
+        data["content"] = data["content"].replace(workspace, WORKSPACE)
+    return data
+
+
+def _replies(messages: Sequence[AnyMessage]) -> list[AIMessage]:
+    return [message for message in messages if isinstance(message, AIMessage)]
