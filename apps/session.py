@@ -177,7 +177,9 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
 
 def run_context_of(record: ThreadRecord) -> RunContext:
     """The run's context as the record says it."""
-    return RunContext(workspace=record.workspace, headless=record.headless, max_steps=record.max_steps)
+    return RunContext(
+        workspace=record.workspace, headless=record.headless, max_steps=record.max_steps, confirm=record.confirm
+    )
 
 
 def _secrets(settings: Settings) -> list[str]:

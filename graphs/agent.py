@@ -3,10 +3,12 @@
 ::
 
     START → think → act (one task per tool call) → check_stuck → think …
+    think ⇢ assess ⇢ confirm ⇢ act           where a call may need a person
     START, check_stuck → observe_<name> → think   with the context nodes of a spec
     check_stuck ⇢ act                        calls of the same reply that had to wait for their turn
     think, check_stuck ⇢ delegate_<agent> → check_stuck   with the delegates of a spec: see `graphs/delegate.py`
     check_stuck ⇢ gate ⇢ think               where a limit is met
+    confirm ⇢ check_stuck                    where every call was rejected
     think, gate, check_stuck ⇢ terminate → END
 """
 
@@ -26,7 +28,9 @@ from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer, Command
 
 from ..nodes.act import act_node
+from ..nodes.assess import assess_node, route_assess
 from ..nodes.check_stuck import check_stuck_node, route_check_stuck
+from ..nodes.confirm import confirm_node, route_confirm
 from ..nodes.equipment import Equipment
 from ..nodes.gate import gate_node, route_gate
 from ..nodes.model_source import ModelSource
@@ -35,6 +39,7 @@ from ..nodes.terminate import terminate_node
 from ..nodes.think import route_think, think_node
 from ..prompts.load import preload_prompts
 from ..state.agent import AgentInput, AgentState, ToolTask
+from ..state.confirmation import Policy
 from ..state.context import RunContext
 from ..state.errors import UsageError
 from ..state.planning import PlanningState
@@ -71,6 +76,7 @@ def create_agent(
     workspace: Path | str | None = None,
     agents: Mapping[str, Child | str] | None = None,
     level: int = 0,
+    confirm: Policy | None = None,
 ) -> AgentGraph:
     """The graph of one agent, to be invoked with `{"messages": […]}`.
 
@@ -85,6 +91,7 @@ def create_agent(
         workspace: Folder of the run's files; None for one folder a thread.
         agents: Specs, names or graphs of agents by the names in `delegates`; those not here are built-in ones.
         level: Delegations above the agent; from the settings' `max_delegate_level` on it has no delegates.
+        confirm: Which tool calls a person is asked about; None takes the settings' policy. A run's own goes over it.
 
     Raises:
         UsageError: there is no such agent or tool, or a setting is malformed.
@@ -92,19 +99,35 @@ def create_agent(
     preload_prompts()
     spec, settings = agent_spec(spec), settings or load_settings()
     children = find_children(spec, agents or {}, settings.max_delegate_level, level)
-    equipment = _equip(spec, model, tools, settings, workspace, children)
+    equipment = _equip(spec, model, tools, settings, workspace, children, confirm)
 
     def make(child: AgentSpec) -> AgentGraph:
         own = child.model or model
         bare: list[BaseTool] | None = [] if tools is not None and not tools else None
         return create_agent(
-            child, model=own, tools=bare, settings=settings, workspace=workspace, agents=agents, level=level + 1
+            child,
+            model=own,
+            tools=bare,
+            settings=settings,
+            workspace=workspace,
+            confirm=confirm,
+            agents=agents,
+            level=level + 1,
         )
 
+    graph = _build(equipment, children, make)
+    return unbounded(graph.compile(checkpointer=checkpointer, store=store, name=equipment.spec.name))
+
+
+def _build(
+    equipment: Equipment, children: Mapping[str, Child], make: Callable[[AgentSpec], AgentGraph]
+) -> StateGraph[Any, RunContext, AgentInput, Any]:
     state = PlanningState if PLAN in equipment.spec.context else AgentState
     graph = StateGraph(state, context_schema=RunContext, input_schema=AgentInput)
     begin = _add_context(graph, equipment)
     graph.add_node("think", think_node(equipment))
+    graph.add_node("assess", assess_node(equipment))
+    graph.add_node("confirm", confirm_node(equipment))
     graph.add_node("act", act_node(equipment), input_schema=ToolTask)
     delegates = add_children(graph, equipment, children, make)
     graph.add_node("check_stuck", check_stuck_node(equipment))
@@ -112,14 +135,16 @@ def create_agent(
     graph.add_node("terminate", terminate_node(equipment))
 
     graph.add_edge(START, begin)
-    graph.add_conditional_edges("think", route_think(equipment), ["act", *delegates, "check_stuck", "terminate"])
+    calls = ["act", *delegates]
+    graph.add_conditional_edges("think", route_think(equipment), ["assess", *calls, "check_stuck", "terminate"])
+    graph.add_conditional_edges("assess", route_assess(equipment), ["confirm", *calls])
+    graph.add_conditional_edges("confirm", route_confirm(equipment), [*calls, "check_stuck"])
     graph.add_edge("act", "check_stuck")
-    after = [begin, "act", *delegates, "gate", "terminate"]
+    after = [begin, *calls, "gate", "terminate"]
     graph.add_conditional_edges("check_stuck", route_check_stuck(equipment, begin), after)
     graph.add_conditional_edges("gate", route_gate(begin), [begin, "terminate"])
     graph.add_edge("terminate", END)
-    compiled = graph.compile(checkpointer=checkpointer, store=store, name=equipment.spec.name)
-    return unbounded(compiled)
+    return graph
 
 
 def _add_context(graph: StateGraph[Any, Any, Any, Any], equipment: Equipment) -> str:
@@ -149,6 +174,7 @@ def _equip(
     settings: Settings,
     workspace: Path | str | None,
     children: Mapping[str, Child],
+    confirm: Policy | None,
 ) -> Equipment:
     folder = Path(workspace) if workspace else None
     chosen = _own_tools(spec, folder, settings) if tools is None else list(tools)
@@ -156,7 +182,7 @@ def _equip(
     if children:
         by_name[DELEGATE] = delegate_tool(purposes(children))
     models = ModelSource(settings, model or spec.model)
-    return Equipment(spec, by_name, models, settings, tuple(children), folder)
+    return Equipment(spec, by_name, models, settings, tuple(children), folder, confirm)
 
 
 def _own_tools(spec: AgentSpec, workspace: Path | None, settings: Settings) -> list[BaseTool]:

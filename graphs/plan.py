@@ -28,6 +28,7 @@ from ..nodes.record import record_node, route_record
 from ..nodes.revise import revise_node
 from ..nodes.schedule import EXECUTE, route_schedule, schedule_node
 from ..prompts.load import preload_prompts
+from ..state.confirmation import Policy
 from ..state.context import RunContext
 from ..state.errors import UsageError
 from ..state.flow import FlowInput, FlowState, RevisePolicy, StepTask
@@ -61,6 +62,7 @@ def create_plan_flow(
     store: BaseStore | None = None,
     settings: Settings | None = None,
     workspace: Path | str | None = None,
+    confirm: Policy | None = None,
 ) -> PlanGraph:
     """The graph that plans a task and has agents carry the plan out, to be invoked with `{"messages": […]}`.
 
@@ -77,6 +79,7 @@ def create_plan_flow(
         store: LangGraph store in which the plan library publishes the plan.
         settings: None reads `CLEW_*` and `clew.toml`.
         workspace: Folder of the run's files, shared by all agents; None for one folder a thread.
+        confirm: Which tool calls of the agents a person is asked about; None takes the settings' policy.
 
     Raises:
         UsageError: there are no agents, or no such agent or tool, or a number is out of range.
@@ -84,7 +87,7 @@ def create_plan_flow(
     _check(agents, parallel, max_revisions, max_steps)
     preload_prompts()
     settings = settings or load_settings()
-    graphs = {name: _agent_graph(name, agent, model, settings, workspace) for name, agent in agents.items()}
+    graphs = {name: _agent_graph(agent, model, settings, workspace, confirm) for name, agent in agents.items()}
     equipment = FlowEquipment(
         executors={name: _executor(name, agent) for name, agent in agents.items()},
         models=ModelSource(settings, model),
@@ -141,11 +144,11 @@ def continue_flow(state: Mapping[str, Any]) -> Command[str]:
 
 
 def _agent_graph(
-    name: str,
     agent: AgentSpec | str | AnyGraph,
     model: BaseChatModel | str | None,
     settings: Settings,
     workspace: Path | str | None,
+    confirm: Policy | None,
 ) -> AnyGraph:
     if isinstance(agent, CompiledStateGraph):
         return agent
@@ -157,7 +160,9 @@ def _agent_graph(
         *build_installed(spec.optional_tools, workspace=folder, settings=settings),
         Planning(plans=BoardPlans()),
     ]
-    return create_agent(spec, model=spec.model or model, tools=tools, settings=settings, workspace=folder)
+    return create_agent(
+        spec, model=spec.model or model, tools=tools, settings=settings, workspace=folder, confirm=confirm
+    )
 
 
 def _executor(name: str, agent: AgentSpec | str | AnyGraph) -> Executor:

@@ -24,6 +24,7 @@ from ..tools.board_plans import PlanBoard
 from ..tools.delegate import DELEGATE
 from ..tools.plans import planned_operations
 from ..tools.traits import traits_of
+from .arguments import problems_of
 from .equipment import Equipment, agent_path
 from .node import node
 from .observation import observed
@@ -79,7 +80,7 @@ async def _run(tool: BaseTool, call: ToolCall, config: RunnableConfig, seconds: 
     except GraphBubbleUp:
         raise
     except ValidationError as error:
-        return _failure(call, f"wrong arguments for `{tool.name}`: {_problems(error)}. It takes: {_arguments(tool)}.")
+        return _failure(call, f"wrong arguments for `{tool.name}`: {problems_of(error)}. It takes: {_arguments(tool)}.")
     except TimeoutError:
         return _failure(call, f"`{tool.name}` did not end within {seconds:g} seconds and was stopped.")
     except ToolException as error:
@@ -105,11 +106,6 @@ def _refusal(call: ToolCall, equipment: Equipment) -> str:
 def _failure(call: ToolCall, sentence: str) -> ToolMessage:
     identifier = call["id"] or ""
     return ToolMessage(f"Error: {sentence}", tool_call_id=identifier, name=call["name"], id=fresh_id(), status="error")
-
-
-def _problems(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_input=False)
-    return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'call'}: {problem['msg']}" for problem in problems)
 
 
 def _arguments(tool: BaseTool) -> str:

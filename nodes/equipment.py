@@ -17,9 +17,13 @@ from langgraph.runtime import Runtime
 from ..models.tokens import tools_tokens
 from ..prompts.load import fill, spec_template
 from ..state.agent import Progress
+from ..state.confirmation import Policy
 from ..state.context import RunContext, run_context
+from ..state.errors import UsageError
+from ..state.sandbox import SandboxOptions
 from ..state.settings import Settings
 from ..state.spec import AgentSpec
+from ..tools.traits import RISKY, traits_of
 from .model_source import ModelSource
 
 if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
@@ -50,8 +54,12 @@ class Equipment:
     workspace: Path | None = None
     """Folder of the run's files, where the graph was made with one."""
 
+    confirm: Policy | None = None
+    """Which calls a person is asked about, where the graph was made with a policy."""
+
     _bound: dict[int, BoundModel] = field(default_factory=dict)
     _workspaces: dict[tuple[str | None, str | None], Path] = field(default_factory=dict)
+    _contains: dict[SandboxOptions, bool] = field(default_factory=dict)
 
     @cached_property
     def tools_tokens(self) -> int:
@@ -90,6 +98,15 @@ class Equipment:
         """The step limit in force: the run's or the spec's, or a higher one that a person allowed since."""
         return max(run_context(runtime).max_steps or self.spec.max_steps, progress["max_steps"])
 
+    async def is_contained(self) -> bool:
+        """Whether a sandbox keeps what the tools run from all that is outside of the workspace; found out once."""
+        risky = [tool for tool in self.tools.values() if traits_of(tool).risk in RISKY]
+        found = [getattr(tool, "sandbox", None) for tool in risky]
+        wanted = {options for options in found if isinstance(options, SandboxOptions)}
+        for options in wanted - self._contains.keys():
+            self._contains[options] = await _contains(options)
+        return all(self._contains[options] for options in wanted)
+
     def is_terminating(self, tool: str) -> bool:
         """Whether a call of the tool ends the task."""
         return tool in self.spec.terminating_tools
@@ -98,3 +115,13 @@ class Equipment:
 def agent_path(config: RunnableConfig) -> Sequence[str]:
     """Names of the agents from the outermost to the one that runs."""
     return list(config.get("configurable", {}).get("agent_path", []))
+
+
+async def _contains(options: SandboxOptions) -> bool:
+    from ..tools.sandbox.choice import describe_backend  # it brings every backend along
+
+    try:
+        return (await describe_backend(options)).contained
+    except UsageError:
+        # Where the backend does not work no command runs: the call itself says why.
+        return True

@@ -33,8 +33,10 @@ def execute_step_node(name: str, agent: CompiledStateGraph[Any, Any, Any, Any]) 
     async def execute_step(
         task: StepTask, config: RunnableConfig, runtime: Runtime[RunContext]
     ) -> dict[str, list[StepReport]]:
-        # The share is the attempt's whole budget, and only the flow can give it more: nobody is asked inside.
-        context = replace(run_context(runtime), max_steps=task["max_steps"], headless=True)
+        # The share is the attempt's whole budget, and only the flow can give it more.
+        own = run_context(runtime)
+        approved = [*own.approved, *task.get("approved", [])]
+        context = replace(own, max_steps=task["max_steps"], fixed_limits=True, approved=approved)
         plan = Plan.model_validate(task["plan"])
         request = {"messages": [HumanMessage(_prompt(task, plan), id=f"{task['step']}-task")]}
         state = await agent.ainvoke(request, _child_config(config, PlanBoard(plan, task["step"])), context=context)
@@ -70,6 +72,7 @@ def _report(step: str, agent: str, state: dict[str, Any]) -> StepReport:
         answer=outcome.answer if outcome else (messages[-1].text if messages else ""),
         steps=progress.get("steps", 0),
         usage=progress.get("usage") or Usage().model_dump(),
+        approved=progress.get("approved", []),
         operations=dump_operations(planned_operations(messages)),
         executions=[tool_execution(message).model_dump() for message in messages if isinstance(message, ToolMessage)],
     )

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from ..state.agent import AgentState, Ending, Progress
-from ..state.context import RunContext, run_context
+from ..state.context import RunContext, can_ask, run_context
 from ..state.planning import AnyAgentState
 from ..state.question import Question
 from .equipment import Equipment, agent_path
@@ -27,7 +27,7 @@ def gate_node(equipment: Equipment) -> RunnableCallable:
         limit = equipment.max_steps(progress, runtime)
         if progress["steps"] < limit:
             return {}
-        if _nobody_there(runtime):
+        if run_context(runtime).fixed_limits or not can_ask(runtime):
             return {"progress": _ended(progress)}
         path = [*agent_path(config), equipment.spec.name]
         raised = _raised(interrupt(_question(progress["steps"], limit, path)), limit)
@@ -43,12 +43,6 @@ def route_gate(begin: str) -> RunnableCallable:
         return "terminate" if state["progress"]["ending"] else begin
 
     return route(after_gate)
-
-
-def _nobody_there(runtime: Runtime[RunContext]) -> bool:
-    # Without a thread there is no checkpointer, and an interrupt could never be answered.
-    execution = runtime.execution_info
-    return run_context(runtime).headless or execution is None or execution.thread_id is None
 
 
 def _question(steps: int, limit: int, path: list[str]) -> Question:

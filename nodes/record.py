@@ -10,7 +10,7 @@ from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
 
 from ..state.context import RunContext
-from ..state.flow import FlowState, StepReport
+from ..state.flow import FlowProgress, FlowState, StepReport
 from ..state.outcome import Usage
 from ..state.plan import PlanStep, ToolExecution
 from ..state.plan_fold import apply_operations
@@ -51,10 +51,16 @@ def record_node(equipment: FlowEquipment) -> RunnableCallable:
             "steps": progress["steps"] + sum(report["steps"] for report in reports),
             "reports": len(state["reports"]),
             "usage": usage.model_dump(),
+            "approved": _approved(progress, reports),
         }
         return {"plan": dump_operations(operations), "progress": {**progress, **counters}}
 
     return node(record)
+
+
+def _approved(progress: FlowProgress, reports: Iterable[StepReport]) -> list[str]:
+    kinds = [kind for report in reports for kind in report.get("approved", [])]
+    return list(dict.fromkeys([*progress.get("approved", []), *kinds]))
 
 
 def route_record(equipment: FlowEquipment) -> RunnableCallable:

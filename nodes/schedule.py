@@ -56,14 +56,14 @@ def route_schedule(equipment: FlowEquipment, nodes: dict[str, str]) -> RunnableC
         steps = steps_under_way(plan)
         shares = split_budget(equipment.remaining(progress, run_context(runtime)), equipment.caps(steps))
         return [
-            Send(nodes[equipment.executor(step).name], _task(plan, step, share))
+            Send(nodes[equipment.executor(step).name], _task(plan, step, share, progress.get("approved", [])))
             for step, share in zip(steps, shares, strict=True)
         ]
 
     return route(after_schedule)
 
 
-def _task(plan: Plan, step: PlanStep, share: Budget) -> StepTask:
+def _task(plan: Plan, step: PlanStep, share: Budget, approved: list[str]) -> StepTask:
     bare = plan.with_steps(each.model_copy(update={"result": "", "executions": []}) for each in plan.steps)
     return StepTask(
         step=step.id,
@@ -71,6 +71,7 @@ def _task(plan: Plan, step: PlanStep, share: Budget) -> StepTask:
         plan=bare.model_dump(mode="json"),
         results=_results(plan, step),
         max_steps=share.steps,
+        approved=approved,
     )
 
 

@@ -27,6 +27,7 @@ from .dispatch import next_calls
 from .equipment import Equipment
 from .node import node, route
 from .payloads import with_data
+from .policy import may_ask
 from .progress import current_progress
 from .reply import is_empty, stored_reply
 from .view import View, note, sent_view, shortened
@@ -66,14 +67,16 @@ def think_node(equipment: Equipment) -> RunnableCallable:
 
 
 def route_think(equipment: Equipment) -> RunnableCallable:
-    """`act` for the calls of the reply, `check_stuck` after an objection, else `terminate`."""
+    """`assess` where a call may need a person, else `act`; `check_stuck` after an objection, else `terminate`."""
 
-    async def after_think(state: AnyAgentState) -> str | list[Send]:
+    async def after_think(state: AnyAgentState, runtime: Runtime[RunContext]) -> str | list[Send]:
         progress, history = state["progress"], state["messages"]
         if progress["ending"]:
             return "terminate"
         if isinstance(history[-1], HumanMessage):
             return "check_stuck"
+        if await may_ask(history, equipment, runtime):
+            return "assess"
         return next_calls(state, equipment) or "terminate"
 
     return route(after_think)

@@ -9,6 +9,7 @@ from langgraph.channels.delta import DeltaChannel
 from langgraph.channels.ephemeral_value import EphemeralValue
 from typing_extensions import NotRequired, TypedDict
 
+from .confirmation import PendingCall
 from .messages import merge_messages
 from .outcome import Outcome, Status
 
@@ -71,6 +72,9 @@ class Progress(TypedDict):
     usage: dict[str, Any]
     """A dump of `Usage` for the newest task."""
 
+    approved: NotRequired[list[str]]
+    """Kinds of calls that a person approved for the rest of the task."""
+
     ending: Ending | None
     """Set by the node that decided to end the task."""
 
@@ -92,6 +96,9 @@ class AgentState(TypedDict):
 
     context: Annotated[list[AnyMessage], EphemeralValue]
     """What a context node has for the next request: it is sent, and gone after that."""
+
+    pending: Annotated[list[PendingCall], EphemeralValue]
+    """What `assess` found for `confirm` to ask about; gone after that."""
 
 
 class AgentInput(TypedDict):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langgraph.runtime import Runtime
+
+from .confirmation import ConfirmPolicy
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class RunContext:
     """Folder of the run's files; None for `<CLEW_HOME>/workspaces/<thread>`."""
 
     headless: bool = False
-    """Nobody is there to answer: a limit ends the run instead of asking."""
+    """Nobody is there to answer: a limit ends the run, and a call that needs a person is rejected."""
 
     max_steps: int | None = None
     """Step limit that overrides the spec's."""
@@ -30,7 +33,22 @@ class RunContext:
     iteration: int = 0
     """Think-act cycles that the run had taken when this agent began."""
 
+    fixed_limits: bool = False
+    """The limits are a share that only whoever gave it can raise: meeting one ends the run, and nobody is asked."""
+
+    confirm: ConfirmPolicy | None = None
+    """Which calls a person is asked about; None takes the graph's policy."""
+
+    approved: Sequence[str] = ()
+    """Kinds of calls that a person approved for the rest of the run before this agent began."""
+
 
 def run_context(runtime: Runtime[Any]) -> RunContext:
     """The run's context; the defaults where an embedding graph has a context of its own."""
     return runtime.context if isinstance(runtime.context, RunContext) else RunContext()
+
+
+def can_ask(runtime: Runtime[Any]) -> bool:
+    """Whether a question would be answered: somebody is there, and the run is on a thread that keeps the question."""
+    execution = runtime.execution_info
+    return not run_context(runtime).headless and execution is not None and execution.thread_id is not None

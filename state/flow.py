@@ -69,6 +69,9 @@ class StepReport(TypedDict):
     usage: dict[str, Any]
     """A dump of the `Usage` of the attempt."""
 
+    approved: NotRequired[list[str]]
+    """Kinds of calls that a person approved for the rest of the run."""
+
     operations: list[dict[str, Any]]
     """Changes of the plan that the agent asked for."""
 
@@ -98,6 +101,9 @@ class FlowProgress(TypedDict):
 
     usage: dict[str, Any]
     """A dump of the `Usage` of the planner and all agents."""
+
+    approved: NotRequired[list[str]]
+    """Kinds of calls that a person approved for the rest of the run."""
 
     ending: Ending | None
     """Set by the node that decided to end the run."""
@@ -149,3 +155,6 @@ class StepTask(TypedDict):
 
     max_steps: int | None
     """The attempt's share of the budget, in think-act cycles; None for the agent's own limit."""
+
+    approved: NotRequired[list[str]]
+    """Kinds of calls that a person approved for the rest of the run."""

@@ -18,6 +18,7 @@ from pydantic import (
     ValidationError,
 )
 
+from .confirmation import ConfirmPolicy
 from .errors import UsageError
 from .serving import ServeSettings
 from .settings_layers import SETTINGS_FILE, layered
@@ -130,6 +131,9 @@ class Settings(ToolSettings):
 
     log: Path | None = None
     """File of the structured log; None for no log."""
+
+    confirm: ConfirmPolicy | None = None
+    """Which tool calls a person is asked about; None asks about risky ones where no sandbox contains commands."""
 
     llm: dict[str, Any] = Field(default_factory=dict)
     """The `[llm]` table: fields of `ModelSettings`, and tables `NAME` of them."""

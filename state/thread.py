@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from .confirmation import ConfirmPolicy
 from .spec import AgentSpec
 
 
@@ -39,6 +40,9 @@ class ThreadRecord(BaseModel):
 
     headless: bool = False
     """Whether the run was started with nobody to answer."""
+
+    confirm: ConfirmPolicy | None = None
+    """Which calls a person is asked about; None takes the settings' policy."""
 
     paused: bool = False
     """Whether a person stopped the run, or set it where it stands: no process died."""

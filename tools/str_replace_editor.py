@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,10 +11,12 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
+from ..state.confirmation import Preview
 from ..state.errors import ToolFailure
 from .base import WorkspaceTool
+from .editor.difference import difference
 from .editor.display import numbered, snippet, tree
-from .editor.document import Document, parse
+from .editor.document import Document, parse, plain
 from .editor.edits import insert_after, replace_once
 from .editor.history import History, write_atomically
 from .editor.picture import is_picture, show_picture
@@ -79,6 +81,31 @@ class StrReplaceEditor(WorkspaceTool):
 
     async def _arun(self, config: RunnableConfig, **arguments: Any) -> tuple[Content, EditorArtifact]:
         return await asyncio.to_thread(self._edit, config, EditorArguments(**arguments))
+
+    async def preview(self, config: RunnableConfig, arguments: Mapping[str, Any]) -> Preview | None:
+        """The difference that an edit would make to its file; None where it would make none."""
+        try:
+            text = await asyncio.to_thread(self._difference, config, EditorArguments.model_validate(dict(arguments)))
+        except (ToolFailure, OSError, ValueError):  # the call itself says what is wrong
+            return None
+        return Preview(language="diff", text=text, arguments=list(arguments)) if text else None
+
+    def _difference(self, config: RunnableConfig, arguments: EditorArguments) -> str:
+        workspace = self._open_workspace(config)
+        file = workspace.resolve(arguments.path)
+        name = workspace.name(file)
+        match arguments.command:
+            case "create" if not file.exists():
+                return difference(name, None, plain(arguments.file_text or ""))
+            case "str_replace":
+                before = parse(_read(workspace, file))
+                after, _ = replace_once(before, arguments.old_str or "", arguments.new_str or "")
+                return difference(name, before.text, after.text)
+            case "insert":
+                before = parse(_read(workspace, file))
+                after, _ = insert_after(before, arguments.insert_line or 0, arguments.new_str or "")
+                return difference(name, before.text, after.text)
+        return ""
 
     def _edit(self, config: RunnableConfig, arguments: EditorArguments) -> tuple[Content, EditorArtifact]:
         workspace = self._open_workspace(config)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.tools import BaseTool
 
-Risk = Literal["low", "medium", "high", "unknown"]
+from ..state.confirmation import Risk
+
+__all__ = ["RISKY", "Risk", "Traits", "traits_of"]
+
+RISKY: frozenset[Risk] = frozenset({"high", "unknown"})
+"""Risks that the policy `risky` asks a person about (OpenHands' ConfirmRisky with its defaults)."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,17 @@ def _add_resume(commands: Commands[ArgumentParser]) -> None:
 
 def _add_driving(parser: ArgumentParser) -> None:
     parser.add_argument("--max-steps", type=positive, metavar="N", help="steps that the task may take in all")
-    parser.add_argument("--headless", action="store_true", default=None, help="nobody answers: a limit ends the run")
+    parser.add_argument(
+        "--headless",
+        action="store_true",
+        default=None,
+        help="nobody answers: a limit ends the run, no call is approved",
+    )
+    parser.add_argument(
+        "--confirm",
+        choices=("never", "risky", "always"),
+        help="which tool calls are asked about first (default: risky ones where no sandbox contains them)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON event a line, the last one `end`")
     parser.add_argument("--record", type=Path, metavar="FILE", help="record the model's replies for replay:FILE")
     _add_db(parser)

@@ -75,6 +75,7 @@ def first_task(thread: str, settings: Settings, arguments: Namespace, beginning:
         workspace=str(settings.workspace_of(thread)),
         max_steps=arguments.max_steps,
         headless=bool(arguments.headless),
+        confirm=arguments.confirm,
     )
 
 
@@ -97,6 +98,7 @@ def overridden(record: ThreadRecord, arguments: Namespace) -> ThreadRecord:
         "workspace": str(arguments.workspace.absolute()) if arguments.workspace else None,
         "max_steps": arguments.max_steps,
         "headless": arguments.headless,
+        "confirm": arguments.confirm,
     }
     return record.model_copy(update={name: value for name, value in changed.items() if value is not None})
 

@@ -444,6 +444,11 @@ def test_the_drawing_shows_every_way_that_a_run_can_take(agent):
     edges = {(edge.source, edge.target) for edge in drawing.edges}
     assert edges == {
         ("__start__", "think"),
+        ("think", "assess"),
+        ("assess", "confirm"),
+        ("assess", "act"),
+        ("confirm", "act"),
+        ("confirm", "check_stuck"),
         ("think", "act"),
         ("think", "check_stuck"),
         ("think", "terminate"),
