@@ -48,7 +48,7 @@ class Demo:
         assert done.returncode == 0, done.stderr
         self.out = done.stdout
         self.home = folder / ".clew" / "demo"
-        self.thread = re.findall(r"^thread (demo-\w+)$", self.out, re.MULTILINE)[0]
+        self.thread = re.findall(r"^thread (demo-\w+), ", self.out, re.MULTILINE)[0]
         self.workspace = self.home / self.thread
 
     def read(self, name):
