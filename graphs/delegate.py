@@ -18,6 +18,7 @@ from ..nodes.equipment import Equipment
 from ..state.agent import ToolTask
 from ..state.errors import UsageError
 from ..state.spec import AgentSpec
+from ..tools.catalog import is_installed
 from ..tools.delegate import DELEGATE
 from .specs import agent_spec
 
@@ -32,11 +33,12 @@ def find_children(spec: AgentSpec, given: Mapping[str, Child | str], deepest: in
     Raises:
         UsageError: the spec names an agent that there is not, or has `delegate` among its tools and names none.
     """
-    if DELEGATE in spec.tools and not spec.delegates:
+    if DELEGATE in spec.tools and not (spec.delegates or spec.optional_delegates):
         raise UsageError(f"agent {spec.name!r} has the tool `delegate` and nobody to delegate to: name `delegates`")
     if level >= deepest:
         return {}
-    return {name: _found(given.get(name, name)) for name in spec.delegates}
+    found = {name: _found(given.get(name, name)) for name in (*spec.delegates, *spec.optional_delegates)}
+    return {name: child for name, child in found.items() if name in spec.delegates or _is_installed(child)}
 
 
 def purposes(children: Mapping[str, Child]) -> dict[str, str]:
@@ -63,6 +65,10 @@ def add_children(
 
 def _found(agent: Child | str) -> Child:
     return agent if isinstance(agent, CompiledStateGraph) else agent_spec(agent)
+
+
+def _is_installed(child: Child) -> bool:
+    return not isinstance(child, AgentSpec) or all(map(is_installed, child.tools))
 
 
 def _purpose(name: str, child: Child) -> str:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ..state.errors import UsageError
 from ..state.spec import AgentSpec
 from ..tools.plugins import list_plugins, load_plugin, load_plugins
+from .coding import CODING
 
 PLUGINS = "clew.agents"
 """Entry point group of further agents: each names an `AgentSpec`."""
@@ -35,7 +36,7 @@ PLANNING = AgentSpec(
     max_observe=10_000,
 )
 
-BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType({spec.name: spec for spec in (MANUS, PLANNING)})
+BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType({spec.name: spec for spec in (MANUS, PLANNING, *CODING)})
 """The built-in specs by name."""
 
 

@@ -48,6 +48,9 @@ class AgentSpec(BaseModel):
     delegates: tuple[str, ...] = ()
     """Names of the agents that it may give tasks to; with them it has the tool `delegate`."""
 
+    optional_delegates: tuple[str, ...] = ()
+    """Names of further ones, which the agent has where the packages of their tools are installed."""
+
     context: tuple[str, ...] = ()
     """Names of the context nodes that run before each think."""
 

@@ -15,20 +15,17 @@ from ..state.confirmation import Preview
 from ..state.errors import ToolFailure
 from .base import WorkspaceTool
 from .editor.difference import difference
-from .editor.display import numbered, snippet, tree
+from .editor.display import snippet
 from .editor.document import Document, parse, plain
 from .editor.edits import insert_after, replace_once
 from .editor.history import History, write_atomically
-from .editor.picture import is_picture, show_picture
-from .image_blocks import Content, with_images
+from .editor.viewing import read, view
+from .image_blocks import Content
 from .text import require_text
 from .traits import Traits
 from .workspace import Workspace
 
 EditorCommand = Literal["view", "create", "str_replace", "insert", "undo_edit"]
-
-MOST_BYTES = 10_000_000
-"""Size of a file that is read."""
 
 
 class EditorArguments(BaseModel):
@@ -98,11 +95,11 @@ class StrReplaceEditor(WorkspaceTool):
             case "create" if not file.exists():
                 return difference(name, None, plain(arguments.file_text or ""))
             case "str_replace":
-                before = parse(_read(workspace, file))
+                before = parse(read(workspace, file))
                 after, _ = replace_once(before, arguments.old_str or "", arguments.new_str or "")
                 return difference(name, before.text, after.text)
             case "insert":
-                before = parse(_read(workspace, file))
+                before = parse(read(workspace, file))
                 after, _ = insert_after(before, arguments.insert_line or 0, arguments.new_str or "")
                 return difference(name, before.text, after.text)
         return ""
@@ -119,34 +116,7 @@ class StrReplaceEditor(WorkspaceTool):
 
 
 def _view(workspace: Workspace, file: Path, arguments: EditorArguments) -> Content:
-    if file.is_dir():
-        _refuse_range(arguments, "a folder")
-        return tree(file)
-    content = _read(workspace, file)
-    if is_picture(content):
-        _refuse_range(arguments, "a picture")
-        line, block = show_picture(workspace.name(file), content)
-        return with_images(line, [block])
-    return _view_text(parse(content), arguments)
-
-
-def _refuse_range(arguments: EditorArguments, what: str) -> None:
-    if arguments.view_range is not None:
-        raise ToolFailure(f"{arguments.path} is {what}; leave `view_range` out.")
-
-
-def _view_text(document: Document, arguments: EditorArguments) -> str:
-    lines = document.lines
-    if not lines:
-        return "[the file is empty]"
-    first, last = arguments.view_range or (1, -1)
-    last = len(lines) if last == -1 else min(last, len(lines))
-    if not 1 <= first <= last:
-        raise ToolFailure(
-            f"`view_range` is {arguments.view_range}, but the lines are 1 to {len(lines)}; choose of them."
-        )
-    encoding = "" if document.encoding == "utf-8" else f"[{document.encoding}]\n"
-    return encoding + numbered(lines, first, last)
+    return view(workspace, file, arguments.view_range)
 
 
 def _create(workspace: Workspace, file: Path, arguments: EditorArguments) -> str:
@@ -164,7 +134,7 @@ def _str_replace(workspace: Workspace, file: Path, arguments: EditorArguments) -
     old = _required(arguments.old_str, "old_str", "str_replace")
     new = arguments.new_str or ""
     require_text(new, "new_str")
-    before = _read(workspace, file)
+    before = read(workspace, file)
     edited, line = replace_once(parse(before), old, new)
     return _save(workspace, file, before, edited, line, new.count("\n") + 1)
 
@@ -173,7 +143,7 @@ def _insert(workspace: Workspace, file: Path, arguments: EditorArguments) -> str
     new = _required(arguments.new_str, "new_str", "insert")
     if arguments.insert_line is None:
         raise ToolFailure("`insert_line` is missing; insert needs the line after which to insert.")
-    before = _read(workspace, file)
+    before = read(workspace, file)
     edited, line = insert_after(parse(before), arguments.insert_line, new)
     return _save(workspace, file, before, edited, line, new.count("\n") + 1)
 
@@ -198,19 +168,6 @@ def _save(workspace: Workspace, file: Path, before: bytes, edited: Document, lin
     History.of(workspace, file).push(before, content)
     write_atomically(file, content)
     return f"Edited {workspace.name(file)}:\n{snippet(edited.lines, line, count)}"
-
-
-def _read(workspace: Workspace, file: Path) -> bytes:
-    name = workspace.name(file)
-    if file.is_dir():
-        raise ToolFailure(f"{name} is a folder; give a file.")
-    if not file.exists():
-        raise ToolFailure(f"There is no file {name}; view the folder to see what there is.")
-    if not file.is_file():
-        raise ToolFailure(f"{name} is no regular file; give a text file.")
-    if (size := file.stat().st_size) > MOST_BYTES:
-        raise ToolFailure(f"{name} has {size} bytes, more than the editor reads ({MOST_BYTES}); use bash or Python.")
-    return file.read_bytes()
 
 
 def _required(text: str | None, argument: str, command: str) -> str:

@@ -39,7 +39,8 @@ def call(name, **args):
 
 
 async def agent_request(name, workspace):
-    recorder = Recorder("Done.")
+    must_call = AGENTS[name].tool_choice == "required"
+    recorder = Recorder(call("verdict", completed=True, summary="Done.") if must_call else "Done.")
     graph = create_agent(AGENTS[name], model=recorder.model, settings=Settings(), workspace=workspace)
     await graph.ainvoke({"messages": [("user", "Count the files.")]})
     return recorder.requests
