@@ -25,6 +25,7 @@ def build_parser() -> ArgumentParser:
     _add_moving(commands)
     _add_prune(commands)
     _add_graph(commands)
+    _add_serve(commands)
     for name, help in (
         ("agents", "list the built-in agents"),
         ("tools", "list the tools"),
@@ -170,10 +171,30 @@ def _add_graph(commands: Commands[ArgumentParser]) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help="file to write (default: stdout; NAME.png for png)")
 
 
+def _add_serve(commands: Commands[ArgumentParser]) -> None:
+    parser = _add(commands, "serve", "serve an agent to others, over a protocol of theirs")
+    protocols = parser.add_subparsers(dest="protocol", metavar="PROTOCOL", required=True)
+    a2a = protocols.add_parser("a2a", help="Agent2Agent 1.0 and 0.3: JSON-RPC and REST", description="Serve over A2A.")
+    a2a.add_argument("--agent", metavar="NAME", default="manus", help="which agent (default: manus)")
+    a2a.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="address to serve (default: 127.0.0.1)")
+    a2a.add_argument("--port", type=port, metavar="N", default=10000, help="port to serve (default: 10000)")
+    a2a.add_argument("--url", metavar="URL", help="where callers reach it (default: the address and the port)")
+    a2a.add_argument("--model", metavar="NAME", help="such as openai:gpt-5, script:FILE or replay:FILE")
+    a2a.add_argument("--debug", action="store_true", help="show where an error was raised")
+    _add_db(a2a)
+
+
 def positive(text: str) -> int:
     """A whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """A number of a port, from 1 to 65535."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise ArgumentTypeError(f"{text!r} is no port from 1 to 65535")
     return int(text)
 
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from clew.apps.serving.serve import protected
+from clew.apps.serving.protected import protected
 from clew.state.errors import UsageError
 from clew.state.serving import ServeSettings
 

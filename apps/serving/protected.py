@@ -1,4 +1,4 @@
-"""Serving an app on an address: its protection, its start and its end."""
+"""An app behind everything that a server of ours has around it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from ...state.serving import ServeSettings
 from .body_limit import BodyLimit
 from .callers import Authentication
 from .origin import LOOPBACK, SameOrigin
-
-SHUTDOWN_SECONDS = 5
-"""Seconds that requests in flight have to end once the server is to stop."""
 
 
 def protected(app: ASGIApp, settings: ServeSettings, host: str, public: Collection[str] = ()) -> ASGIApp:
@@ -43,20 +40,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host.lower() == "localhost"
-
-
-async def serve(app: ASGIApp, host: str, port: int) -> None:
-    """Serve until the process is told to stop.
-
-    Raises:
-        UsageError: the port is taken.
-    """
-    import uvicorn
-
-    config = uvicorn.Config(app, host, port, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
-    server = uvicorn.Server(config)
-    try:
-        await server.serve()
-    except SystemExit as error:
-        # How uvicorn says that it cannot listen, after a line in its log.
-        raise UsageError(f"{host}:{port} cannot be served: is the port taken? name another with --port") from error
