@@ -32,6 +32,7 @@ from ..state.confirmation import Policy
 from ..state.context import RunContext
 from ..state.errors import UsageError
 from ..state.flow import FlowInput, FlowState, RevisePolicy, StepTask
+from ..state.limits import Budget
 from ..state.settings import Settings, load_settings
 from ..state.spec import AgentSpec
 from ..tools.board_plans import BoardPlans
@@ -73,7 +74,7 @@ def create_plan_flow(
         revise: When the planner looks at the plan again.
         max_revisions: Revisions that one run may make.
         approve: Whether a person is asked about the plan before it is carried out.
-        max_steps: Think-act cycles of all agents together; None for no limit but each agent's own.
+        max_steps: Think-act cycles of all agents together; None takes the `[limits]` of the settings.
         retries: Further attempts by the same agent at a step that failed, before the primary agent tries.
         checkpointer: Where its threads are kept.
         store: LangGraph store in which the plan library publishes the plan.
@@ -94,7 +95,7 @@ def create_plan_flow(
         parallel=parallel,
         revise=revise,
         max_revisions=max_revisions,
-        max_steps=max_steps,
+        limits=Budget(steps=max_steps).over(Budget.of(settings.limits)),
         retries=retries,
     )
     graph = _build(equipment, graphs, approve)
@@ -167,9 +168,9 @@ def _agent_graph(
 
 def _executor(name: str, agent: AgentSpec | str | AnyGraph) -> Executor:
     if isinstance(agent, CompiledStateGraph):
-        return Executor(name, agent.name or name, None)
+        return Executor(name, agent.name or name, Budget())
     spec = agent_spec(agent)
-    return Executor(name, spec.description, spec.max_steps)
+    return Executor(name, spec.description, Budget.of(spec))
 
 
 def _check(agents: Mapping[str, Any], parallel: int, max_revisions: int, max_steps: int | None) -> None:

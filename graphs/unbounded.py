@@ -1,13 +1,19 @@
-"""Compiled graphs without LangGraph's bound on supersteps: `gate` and the plan's budget are the guards."""
+"""Compiled graphs without LangGraph's bound on supersteps: `gate` and the plan's budget are the guards.
+
+Every run of such a graph carries the time at which it began, for the limit of working time.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import DEFAULT_RECURSION_LIMIT
 from langgraph.graph.state import CompiledStateGraph
+
+from ..nodes.clock import STARTED
 
 UNBOUNDED = 1_000_000_000
 """Supersteps that no run reaches."""
@@ -32,7 +38,13 @@ def unbounded(graph: CompiledStateGraph[Any, Any, Any, Any]) -> UnboundedGraph:
 
 def _unbounded(config: RunnableConfig | None) -> RunnableConfig:
     # LangChain's own methods (`batch`, a chain) put their default of 25 into the config, as if somebody had chosen it.
-    given = config or {}
+    given = _stamped(config or {})
     if given.get("recursion_limit", DEFAULT_RECURSION_LIMIT) != DEFAULT_RECURSION_LIMIT:
         return given
     return {**given, "recursion_limit": UNBOUNDED}
+
+
+def _stamped(config: RunnableConfig) -> RunnableConfig:
+    configurable = config.get("configurable", {})
+    # A child graph has its parent's stamp.
+    return config if STARTED in configurable else {**config, "configurable": {STARTED: time.time(), **configurable}}

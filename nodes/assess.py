@@ -47,8 +47,10 @@ def assess_node(equipment: Equipment) -> RunnableCallable:
 def route_assess(equipment: Equipment) -> RunnableCallable:
     """`confirm` where a call waits for a person, else the calls."""
 
-    async def after_assess(state: AnyAgentState) -> str | list[Send]:
-        return "confirm" if state.get("pending") else next_calls(state, equipment)
+    async def after_assess(
+        state: AnyAgentState, config: RunnableConfig, runtime: Runtime[RunContext]
+    ) -> str | list[Send]:
+        return "confirm" if state.get("pending") else next_calls(state, equipment, config, runtime)
 
     return route(after_assess)
 

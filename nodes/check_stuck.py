@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
 from langgraph.types import Send
@@ -19,7 +20,7 @@ from ..state.planning import AnyAgentState
 from .dispatch import next_calls, unanswered_calls
 from .equipment import Equipment
 from .node import node, route
-from .progress import with_delegations
+from .progress import up_to_date
 from .reply import text_of
 from .view import is_task
 
@@ -77,9 +78,9 @@ class Step(NamedTuple):
 def check_stuck_node(equipment: Equipment) -> RunnableCallable:
     """The node that looks for a loop once a step is complete."""
 
-    async def check_stuck(state: AgentState) -> dict[str, Any]:
+    async def check_stuck(state: AgentState, config: RunnableConfig) -> dict[str, Any]:
         history = state["messages"]
-        progress = with_delegations(state["progress"], history)
+        progress = up_to_date(state["progress"], history, config)
         counted = {"progress": progress} if progress is not state["progress"] else {}
         if unanswered_calls(history) or _ended_by_tool(history, equipment):
             return counted
@@ -99,13 +100,15 @@ def check_stuck_node(equipment: Equipment) -> RunnableCallable:
 def route_check_stuck(equipment: Equipment, begin: str) -> RunnableCallable:
     """`act` while calls are left, `terminate` at an end, `gate` where a limit is met, else what begins a step."""
 
-    async def after_check_stuck(state: AnyAgentState, runtime: Runtime[RunContext]) -> str | list[Send]:
+    async def after_check_stuck(
+        state: AnyAgentState, config: RunnableConfig, runtime: Runtime[RunContext]
+    ) -> str | list[Send]:
         progress, history = state["progress"], state["messages"]
         if progress["ending"] or _ended_by_tool(history, equipment):
             return "terminate"
-        if calls := next_calls(state, equipment):
+        if calls := next_calls(state, equipment, config, runtime):
             return calls
-        return "gate" if progress["steps"] >= equipment.max_steps(progress, runtime) else begin
+        return "gate" if equipment.meter(progress, runtime).met(progress, config) else begin
 
     return route(after_check_stuck)
 

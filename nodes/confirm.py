@@ -53,8 +53,10 @@ def confirm_node(equipment: Equipment) -> RunnableCallable:
 def route_confirm(equipment: Equipment) -> RunnableCallable:
     """The calls that are left to run; `check_stuck` where none is."""
 
-    async def after_confirm(state: AnyAgentState) -> str | list[Send]:
-        return next_calls(state, equipment) or "check_stuck"
+    async def after_confirm(
+        state: AnyAgentState, config: RunnableConfig, runtime: Runtime[RunContext]
+    ) -> str | list[Send]:
+        return next_calls(state, equipment, config, runtime) or "check_stuck"
 
     return route(after_confirm)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..state.flow import FlowProgress, FlowState
 from ..state.outcome import Usage
 from ..state.plan import Plan
 from ..tools.planning import Planning, new_plan_id, plan_from_arguments
+from .clock import clocked
 from .flow_equipment import FlowEquipment
 from .node import node
 from .publish import publish
@@ -40,9 +42,7 @@ def create_plan_node(equipment: FlowEquipment) -> RunnableCallable:
         task = _task(state)
         view = sent_view(state["messages"], task=task, cut=0, max_messages=PLANNER_MESSAGES)
         system = SystemMessage(load_prompt("plan_create", agents=equipment.describe_agents()))
-        progress = FlowProgress(
-            task=task, steps=0, revisions=0, reports=len(state["reports"]), usage=Usage().model_dump(), ending=None
-        )
+        progress = _first_progress(state, task)
         title = state["messages"][task].text.strip().partition("\n")[0][:80] or "The task"
         try:
             plan, usage = await _ask(equipment, [system, *view.messages], title, config, runtime)
@@ -50,10 +50,24 @@ def create_plan_node(equipment: FlowEquipment) -> RunnableCallable:
             ending = Ending(status="error", success=False, reason=str(error), answer="")
             return {"plan": None, "progress": {**progress, "ending": ending}, "status": "running", "outcome": None}
         await publish(plan, runtime)
-        spent: FlowProgress = {**progress, "usage": usage.model_dump()}
-        return {"plan": plan, "progress": spent, "status": "running", "outcome": None}
+        spent = {"usage": usage.model_dump(), **clocked(progress, config)}
+        return {"plan": plan, "progress": {**progress, **spent}, "status": "running", "outcome": None}
 
     return node(create_plan)
+
+
+def _first_progress(state: FlowState, task: int) -> FlowProgress:
+    return FlowProgress(
+        task=task,
+        steps=0,
+        revisions=0,
+        reports=len(state["reports"]),
+        usage=Usage().model_dump(),
+        raised={},
+        seconds=0.0,
+        clock=time.time(),
+        ending=None,
+    )
 
 
 async def _ask(

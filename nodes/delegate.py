@@ -21,10 +21,13 @@ from ..state.messages import Fresh
 from ..state.outcome import Outcome, Usage
 from ..tools.delegate import DelegateArguments
 from .equipment import Equipment, agent_path
+from .limits import leased
 from .node import node
 from .observation import observed
 from .reply import fresh_id, text_of
 from .view import cut_middle
+
+NOT_BEGUN = "Not begun: nothing is left of the run's limits."
 
 LEFT_RESULTS = 3
 """Newest tool results that the delegator is shown of an agent that ended without an answer."""
@@ -40,7 +43,9 @@ def delegate_node(
 
     async def delegate(task: ToolTask, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         call, asked = task["call"], DelegateArguments.model_validate(task["call"]["args"])
-        context = child_context(run_context(runtime), task["iteration"])
+        context = child_context(run_context(runtime), task)
+        if context.lease and context.lease.is_spent():
+            return {"messages": Fresh([_not_begun(call["id"] or "")])}
         request = {"messages": [HumanMessage(delegated_task(asked.task, asked.inputs), id=f"{call['id']}-task")]}
         state = await child.ainvoke(request, child_config(config, equipment.spec.name), context=context)
         report = delegate_report(name, state, context)
@@ -51,9 +56,10 @@ def delegate_node(
     return node(delegate, name=node_name)
 
 
-def child_context(context: RunContext, iteration: int) -> RunContext:
-    """The context of an agent that gets a task from the one of `context`, at that ITERATION of the run."""
-    return replace(context, level=context.level + 1, iteration=iteration, max_steps=None)
+def child_context(context: RunContext, task: ToolTask) -> RunContext:
+    """The context of an agent that gets a task from the one of `context`: its ITERATION, and its lease."""
+    lease = leased(task["lease"], context)
+    return replace(context, level=context.level + 1, iteration=task["iteration"], lease=lease)
 
 
 def child_config(config: RunnableConfig, delegator: str) -> RunnableConfig:
@@ -86,6 +92,7 @@ def delegate_report(agent: str, state: Mapping[str, Any], context: RunContext) -
         left="" if answer or outcome is None else _left(messages),
         iterations=max(0, progress.get("iteration", 0) - context.iteration),
         usage=Usage.model_validate(progress.get("usage") or {}),
+        seconds=progress.get("seconds", 0.0),
     )
 
 
@@ -109,6 +116,10 @@ def _observation(call_id: str, report: DelegateReport) -> ToolMessage:
         id=fresh_id(),
         status="success" if done else "error",
     )
+
+
+def _not_begun(call_id: str) -> ToolMessage:
+    return ToolMessage(NOT_BEGUN, tool_call_id=call_id, name="delegate", id=fresh_id(), status="error")
 
 
 def _listed(values: Mapping[str, Any]) -> str:

@@ -7,33 +7,57 @@ from itertools import takewhile
 from typing import cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import Runtime
 from langgraph.types import Send
 from pydantic import ValidationError
 
 from ..state.agent import AgentState, ToolTask
+from ..state.context import RunContext
+from ..state.limits import Budget, Lease
 from ..state.planning import PlanningState
 from ..tools.delegate import DELEGATE, DelegateArguments
 from ..tools.traits import traits_of
 from .equipment import Equipment
 
+NOTHING = Budget(steps=0)
 
-def next_calls(state: AgentState, equipment: Equipment) -> list[Send]:
+
+def next_calls(
+    state: AgentState, equipment: Equipment, config: RunnableConfig, runtime: Runtime[RunContext]
+) -> list[Send]:
     """One task for each call that may run now; none when the newest reply has all its answers.
 
     Calls of tools that may run beside others go together; any other call waits for those before it and goes alone.
     So the order that a model gave holds where it matters, and each call is a task with its own checkpointed result.
+    Delegations for which too little of the run's limits is left beside the others wait too; where nothing is left,
+    one goes on its way with nothing, to be told so.
     """
     history, progress = state["messages"], state["progress"]
     waiting = unanswered_calls(history)
-    together = list(takewhile(lambda call: _runs_beside_others(call, equipment), waiting))
+    together = list(takewhile(lambda call: _runs_beside_others(call, equipment), waiting)) or waiting[:1]
     task = history[progress["task"]].id or ""
-    return [_send(call, task, state, equipment) for call in together or waiting[:1]]
+    delegated = [call for call in together if _delegate(call, equipment)]
+    meter = equipment.meter(progress, runtime)
+    leases = meter.leases(len(delegated), progress, config) if delegated else []
+    leased = dict(zip([call["id"] for call in delegated], leases, strict=False))
+    sends = [_send(call, task, state, equipment, leased.get(call["id"])) for call in together]
+    begun = [send for send in sends if send]
+    if not begun and delegated:
+        return [_delegation(delegated[0], task, state, equipment, Lease(share=NOTHING, limit=meter.run))]
+    return begun
 
 
-def _send(call: ToolCall, task: str, state: AgentState, equipment: Equipment) -> Send:
-    if agent := _delegate(call, equipment):
-        return Send(f"{DELEGATE}_{agent}", ToolTask(call=call, task=task, iteration=state["progress"]["iteration"]))
+def _send(call: ToolCall, task: str, state: AgentState, equipment: Equipment, lease: Lease | None) -> Send | None:
+    if _delegate(call, equipment):
+        return _delegation(call, task, state, equipment, lease) if lease else None
     return Send("act", _task(call, task, state))
+
+
+def _delegation(call: ToolCall, task: str, state: AgentState, equipment: Equipment, lease: Lease) -> Send:
+    iteration = state["progress"]["iteration"]
+    given = ToolTask(call=call, task=task, iteration=iteration, lease=lease.model_dump())
+    return Send(f"{DELEGATE}_{_delegate(call, equipment)}", given)
 
 
 def _delegate(call: ToolCall, equipment: Equipment) -> str:

@@ -24,6 +24,7 @@ from ..state.sandbox import SandboxOptions
 from ..state.settings import Settings
 from ..state.spec import AgentSpec
 from ..tools.traits import RISKY, traits_of
+from .limits import Meter, meter
 from .model_source import ModelSource
 
 if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
@@ -94,9 +95,9 @@ class Equipment:
         """The text that closes each request."""
         return fill(spec_template(self.spec.next_step_prompt), {"workspace": str(workspace)})
 
-    def max_steps(self, progress: Progress, runtime: Runtime[RunContext]) -> int:
-        """The step limit in force: the run's or the spec's, or a higher one that a person allowed since."""
-        return max(run_context(runtime).max_steps or self.spec.max_steps, progress["max_steps"])
+    def meter(self, progress: Progress, runtime: Runtime[RunContext]) -> Meter:
+        """The limits in force."""
+        return meter(self.spec, self.settings, run_context(runtime), progress)
 
     async def is_contained(self) -> bool:
         """Whether a sandbox keeps what the tools run from all that is outside of the workspace; found out once."""

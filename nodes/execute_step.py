@@ -20,6 +20,7 @@ from ..state.plan_operation import dump_operations
 from ..tools.board_plans import PlanBoard
 from ..tools.plans import planned_operations, tool_execution
 from .equipment import agent_path
+from .limits import leased
 from .node import node
 from .view import cut_middle
 
@@ -36,7 +37,7 @@ def execute_step_node(name: str, agent: CompiledStateGraph[Any, Any, Any, Any]) 
         # The share is the attempt's whole budget, and only the flow can give it more.
         own = run_context(runtime)
         approved = [*own.approved, *task.get("approved", [])]
-        context = replace(own, max_steps=task["max_steps"], fixed_limits=True, approved=approved)
+        context = replace(own, lease=leased(task["lease"], own), fixed_limits=True, approved=approved)
         plan = Plan.model_validate(task["plan"])
         request = {"messages": [HumanMessage(_prompt(task, plan), id=f"{task['step']}-task")]}
         state = await agent.ainvoke(request, _child_config(config, PlanBoard(plan, task["step"])), context=context)
@@ -73,6 +74,7 @@ def _report(step: str, agent: str, state: dict[str, Any]) -> StepReport:
         steps=progress.get("steps", 0),
         usage=progress.get("usage") or Usage().model_dump(),
         approved=progress.get("approved", []),
+        seconds=progress.get("seconds", 0.0),
         operations=dump_operations(planned_operations(messages)),
         executions=[tool_execution(message).model_dump() for message in messages if isinstance(message, ToolMessage)],
     )

@@ -17,6 +17,7 @@ from ..state.errors import ModelError
 from ..state.flow import FlowState
 from ..state.outcome import Outcome, Usage
 from ..state.plan import Plan
+from .clock import clocked
 from .flow_equipment import FlowEquipment
 from .node import node
 from .view import cut_middle
@@ -39,7 +40,12 @@ def finalize_node(equipment: FlowEquipment) -> RunnableCallable:
         messages = [AIMessage(answer, id=str(uuid4()))] if answer else []
         return {
             "messages": messages,
-            "progress": {**progress, "ending": {**ending, "answer": answer}, "usage": usage.model_dump()},
+            "progress": {
+                **progress,
+                **clocked(progress, config),
+                "ending": {**ending, "answer": answer},
+                "usage": usage.model_dump(),
+            },
             "status": ending["status"],
             "outcome": Outcome(success=ending["success"], reason=ending["reason"], answer=answer),
         }

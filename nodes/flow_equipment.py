@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from langchain_core.runnables import RunnableConfig
+
 from ..state.context import RunContext
 from ..state.flow import FlowProgress, RevisePolicy
-from ..state.limits import Budget
+from ..state.limits import Budget, Lease, give_leases, used_kinds
+from ..state.outcome import Usage
 from ..state.plan import Plan, PlanStep
+from .clock import seconds_of
 from .model_source import ModelSource
+
+MOMENT = 0.001
+"""Seconds that a step gets where the run's time is over as it starts."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +29,8 @@ class Executor:
     description: str
     """By which the planner chooses it."""
 
-    max_steps: int | None
-    """Its own limit of think-act cycles a step; None for a graph that says nothing of it."""
+    limits: Budget
+    """Its own limits for one step; those of a graph are the graph's affair."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,8 @@ class FlowEquipment:
     max_revisions: int
     """Revisions that one run may make."""
 
-    max_steps: int | None
-    """Think-act cycles of all agents together; None for no limit."""
+    limits: Budget
+    """What the planner and all agents may use together, unless the run's context says else."""
 
     retries: int
     """Further attempts by the same agent at a step that failed."""
@@ -60,13 +67,29 @@ class FlowEquipment:
         """The agent of a step: the one it names, else the primary one."""
         return self.executors.get(step.agent or "", self.executors[self.primary])
 
-    def remaining(self, progress: FlowProgress, context: RunContext) -> Budget:
-        """What is left of the run's budget."""
-        return Budget(steps=context.max_steps or self.max_steps).after(progress["steps"])
+    def limit(self, progress: FlowProgress, context: RunContext) -> Budget:
+        """The limits in force for the whole run: the context's, else the flow's, and what a person raised since."""
+        return Budget.of(context).over(self.limits).raised(progress["raised"])
 
-    def caps(self, steps: list[PlanStep]) -> list[Budget]:
-        """The most that the agent of each step may take."""
-        return [Budget(steps=self.executor(step).max_steps) for step in steps]
+    def remaining(self, progress: FlowProgress, config: RunnableConfig, context: RunContext) -> Budget:
+        """What is left of them."""
+        usage, seconds = Usage.model_validate(progress["usage"]), seconds_of(progress, config)
+        return self.limit(progress, context).after(progress["steps"], usage, seconds)
+
+    def used(self, progress: FlowProgress, config: RunnableConfig) -> dict[str, float]:
+        """What the run used, by kind of limit."""
+        return used_kinds(progress["steps"], Usage.model_validate(progress["usage"]), seconds_of(progress, config))
+
+    def leases(
+        self, steps: list[PlanStep], progress: FlowProgress, config: RunnableConfig, context: RunContext
+    ) -> list[Lease]:
+        """Shares of what is left for steps that run at once; fewer than steps where there is too little."""
+        remaining = self.remaining(progress, config, context)
+        if remaining.seconds == 0:
+            # Time goes on between the look at the limits and the start of the steps that it allowed.
+            remaining = remaining.model_copy(update={"seconds": MOMENT})
+        caps = [self.executor(step).limits for step in steps]
+        return give_leases(remaining, self.limit(progress, context), caps)
 
     def describe_agents(self) -> str:
         """A line for each agent, as the planner's prompt shows them."""

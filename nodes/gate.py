@@ -9,29 +9,33 @@ from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from ..state.agent import AgentState, Ending, Progress
+from ..state.agent import AgentState, Ending
 from ..state.context import RunContext, can_ask, run_context
+from ..state.limits import LimitKind
 from ..state.planning import AnyAgentState
-from ..state.question import Question
+from .clock import clocked
 from .equipment import Equipment, agent_path
+from .limit_question import limit_question, raised_limits
 from .node import node, route
-
-STOP = "stop"
 
 
 def gate_node(equipment: Equipment) -> RunnableCallable:
-    """The node that asks whether the task may take more steps."""
+    """The node that asks whether the task may use more."""
 
     async def gate(state: AgentState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         progress = state["progress"]
-        limit = equipment.max_steps(progress, runtime)
-        if progress["steps"] < limit:
+        met = equipment.meter(progress, runtime).met(progress, config)
+        if met is None:
             return {}
+        counted = {**progress, **clocked(progress, config)}
+        ended = {"progress": {**counted, "ending": limit_ending(met.kind)}}
         if run_context(runtime).fixed_limits or not can_ask(runtime):
-            return {"progress": _ended(progress)}
+            return ended
         path = [*agent_path(config), equipment.spec.name]
-        raised = _raised(interrupt(_question(progress["steps"], limit, path)), limit)
-        return {"progress": {**progress, "max_steps": raised} if raised > limit else _ended(progress)}
+        raised = raised_limits(interrupt(limit_question(*met, path)), met.kind)
+        if raised.get(met.kind, 0) <= met.bound:
+            return ended
+        return {"progress": {**counted, "raised": {**progress["raised"], **raised}}}
 
     return node(gate)
 
@@ -45,21 +49,6 @@ def route_gate(begin: str) -> RunnableCallable:
     return route(after_gate)
 
 
-def _question(steps: int, limit: int, path: list[str]) -> Question:
-    return Question(
-        kind="limit",
-        question=f"{path[-1]} has taken {steps} of {limit} steps. How many may it take in all?",
-        options=[str(limit + limit), STOP],
-        data={"steps": steps, "max_steps": limit},
-        path=path,
-    )
-
-
-def _raised(answer: Any, limit: int) -> int:
-    """The new limit: a number, its text, or `{"max_steps": number}`; anything else keeps the old one."""
-    value = answer.get("max_steps") if isinstance(answer, dict) else answer
-    return int(value) if isinstance(value, int) or (isinstance(value, str) and value.strip().isdecimal()) else limit
-
-
-def _ended(progress: Progress) -> Progress:
-    return {**progress, "ending": Ending(status="limit", success=False, reason="max_steps", answer="")}
+def limit_ending(kind: LimitKind) -> Ending:
+    """The end of a task that used up a kind of its limits; the reason names the limit."""
+    return Ending(status="limit", success=False, reason=f"max_{kind}", answer="")

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from typing import cast
 
 from langchain_core.messages import AnyMessage
+from langchain_core.runnables import RunnableConfig
 
 from ..state.agent import AgentState, Progress
 from ..state.context import RunContext
 from ..state.delegation import delegate_reports
 from ..state.errors import UsageError
 from ..state.outcome import Usage
+from .clock import clocked
 from .view import is_task
+
+LONG_ACT = 1.0
+"""Seconds of an act that are counted at once, in a write of their own."""
 
 
 def current_progress(state: AgentState, context: RunContext) -> Progress:
@@ -33,7 +40,9 @@ def current_progress(state: AgentState, context: RunContext) -> Progress:
         level=context.level,
         iteration=context.iteration,
         delegated=len(history),
-        max_steps=0,
+        raised={},
+        seconds=0.0,
+        clock=time.time(),
         cut=progress["cut"] if progress else 0,
         watch=newest,
         nudge="",
@@ -43,14 +52,20 @@ def current_progress(state: AgentState, context: RunContext) -> Progress:
     )
 
 
-def with_delegations(progress: Progress, history: Sequence[AnyMessage]) -> Progress:
-    """The counters with what the delegates took and used whose reports came since; the same where none came."""
+def up_to_date(progress: Progress, history: Sequence[AnyMessage], config: RunnableConfig) -> Progress:
+    """The counters with what delegates took and used whose reports came since, and with the time of an act that took
+    long: what follows may be a question, and the time before it must not pass for a part of the wait.
+
+    They are the same where neither is the case; `think` counts the time of a short act in.
+    """
     reports = list(delegate_reports(history[progress["delegated"] :]))
+    now = clocked(progress, config, at_least=max((report.seconds for report in reports), default=0.0))
     if not reports:
-        return progress
+        return cast(Progress, {**progress, **now}) if now["seconds"] - progress["seconds"] >= LONG_ACT else progress
     usage = sum((report.usage for report in reports), Usage.model_validate(progress["usage"]))
     iteration = progress["iteration"] + sum(report.iterations for report in reports)
-    return {**progress, "iteration": iteration, "delegated": len(history), "usage": usage.model_dump()}
+    counted = {"iteration": iteration, "delegated": len(history), "usage": usage.model_dump(), **now}
+    return cast(Progress, {**progress, **counted})
 
 
 def _newest_task(history: Sequence[AnyMessage]) -> int:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
 
@@ -25,6 +26,7 @@ from ..state.plan_operation import (
     dump_operations,
     read_operations,
 )
+from .clock import clocked
 from .flow_equipment import FlowEquipment
 from .node import node, route
 from .publish import publish
@@ -37,7 +39,7 @@ NOTE_LENGTH = 1_000
 def record_node(equipment: FlowEquipment) -> RunnableCallable:
     """The node that folds the reports of a wave into the plan: what was earned, and what its agents asked for."""
 
-    async def record(state: FlowState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    async def record(state: FlowState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         plan, progress = state["plan"], state["progress"]
         reports = state["reports"][progress["reports"] :]
         if plan is None or not reports:
@@ -52,6 +54,7 @@ def record_node(equipment: FlowEquipment) -> RunnableCallable:
             "reports": len(state["reports"]),
             "usage": usage.model_dump(),
             "approved": _approved(progress, reports),
+            **clocked(progress, config, at_least=max(report["seconds"] for report in reports)),
         }
         return {"plan": dump_operations(operations), "progress": {**progress, **counters}}
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Send, interrupt
 
 from ..state.agent import Ending
-from ..state.context import RunContext, run_context
-from ..state.flow import FlowState, StepTask
-from ..state.limits import Budget, split_budget
+from ..state.context import RunContext, can_ask, run_context
+from ..state.flow import FlowProgress, FlowState, StepTask
+from ..state.limits import Lease, LimitKind
 from ..state.plan import Plan, PlanStep
 from ..state.plan_operation import StartStep, dump_operations
 from ..state.plan_schedule import is_done, ready_steps
+from .clock import clocked
+from .equipment import agent_path
 from .flow_equipment import FlowEquipment, steps_under_way
+from .gate import limit_ending
+from .limit_question import limit_question, raised_limits
 from .node import node, route
 from .view import cut_middle
 
@@ -28,49 +33,68 @@ RESULTS_LENGTH = 12_000
 
 
 def schedule_node(equipment: FlowEquipment) -> RunnableCallable:
-    """The node that marks the steps that begin as in progress, or ends the run where none can."""
+    """The node that marks the steps that begin as in progress, or ends the run where none can.
 
-    async def schedule(state: FlowState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        plan, progress = state["plan"], state["progress"]
+    Where a limit of the run is met, a person may raise it.
+    """
+
+    async def schedule(state: FlowState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
+        plan, progress, context = state["plan"], state["progress"], run_context(runtime)
         if plan is None or progress["ending"]:
             return {}
-        remaining = equipment.remaining(progress, run_context(runtime))
         ready = ready_steps(plan, equipment.parallel)
-        shares = split_budget(remaining, equipment.caps(ready))
-        if not shares:
-            return {"progress": {**progress, "ending": _ending(plan, bool(ready))}}
-        starting = ready[: len(shares)]
+        if not ready:
+            return {"progress": {**progress, **clocked(progress, config), "ending": _ending(plan)}}
+        while kind := equipment.remaining(progress, config, context).spent_kind():
+            raised = {} if not can_ask(runtime) else _asked(equipment, kind, progress, config, context)
+            if not raised:
+                return {"progress": {**progress, **clocked(progress, config), "ending": limit_ending(kind)}}
+            progress = {**progress, "raised": {**progress["raised"], **raised}}
+        starting = ready[: len(equipment.leases(ready, progress, config, context))]
         begun = [StartStep(step=step.id, agent=equipment.executor(step).name, at=time.time()) for step in starting]
-        return {"plan": dump_operations(begun)}
+        update: dict[str, Any] = {"plan": dump_operations(begun)}
+        return update if progress is state["progress"] else {**update, "progress": progress}
 
     return node(schedule)
+
+
+def _asked(
+    equipment: FlowEquipment, kind: LimitKind, progress: FlowProgress, config: RunnableConfig, context: RunContext
+) -> dict[str, float]:
+    """What a person raises the run's limits to, by kind; nothing if the run is to end there."""
+    bound = getattr(equipment.limit(progress, context), kind)
+    used = equipment.used(progress, config)[kind]
+    raised = raised_limits(interrupt(limit_question(kind, used, bound, [*agent_path(config), "plan"])), kind)
+    return raised if raised.get(kind, 0) > bound else {}
 
 
 def route_schedule(equipment: FlowEquipment, nodes: dict[str, str]) -> RunnableCallable:
     """One task for each step that is in progress, to the node of its agent; `finalize` where there is none."""
 
-    async def after_schedule(state: FlowState, runtime: Runtime[RunContext]) -> str | list[Send]:
+    async def after_schedule(
+        state: FlowState, config: RunnableConfig, runtime: Runtime[RunContext]
+    ) -> str | list[Send]:
         plan, progress = state["plan"], state["progress"]
         if plan is None or progress["ending"]:
             return "finalize"
         steps = steps_under_way(plan)
-        shares = split_budget(equipment.remaining(progress, run_context(runtime)), equipment.caps(steps))
+        leases = equipment.leases(steps, progress, config, run_context(runtime))
         return [
-            Send(nodes[equipment.executor(step).name], _task(plan, step, share, progress.get("approved", [])))
-            for step, share in zip(steps, shares, strict=True)
+            Send(nodes[equipment.executor(step).name], _task(plan, step, lease, progress.get("approved", [])))
+            for step, lease in zip(steps, leases, strict=True)
         ]
 
     return route(after_schedule)
 
 
-def _task(plan: Plan, step: PlanStep, share: Budget, approved: list[str]) -> StepTask:
+def _task(plan: Plan, step: PlanStep, lease: Lease, approved: list[str]) -> StepTask:
     bare = plan.with_steps(each.model_copy(update={"result": "", "executions": []}) for each in plan.steps)
     return StepTask(
         step=step.id,
         text=step.text,
         plan=bare.model_dump(mode="json"),
         results=_results(plan, step),
-        max_steps=share.steps,
+        lease=lease.model_dump(),
         approved=approved,
     )
 
@@ -83,9 +107,7 @@ def _results(plan: Plan, step: PlanStep) -> str:
     return "\n\n".join(f"{source.text}:\n{cut_middle(source.result or '(no result)', each)}" for source in sources)
 
 
-def _ending(plan: Plan, is_ready: bool) -> Ending:
+def _ending(plan: Plan) -> Ending:
     if is_done(plan):
         return Ending(status="finished", success=True, reason="plan_completed", answer="")
-    if is_ready:
-        return Ending(status="limit", success=False, reason="max_steps", answer="")
     return Ending(status="stuck", success=False, reason="blocked", answer="")

@@ -13,6 +13,7 @@ from ..state.agent import AgentState, Ending
 from ..state.context import RunContext
 from ..state.outcome import Outcome
 from ..tools.resources import resources, scope_of
+from .clock import clocked
 from .dispatch import unanswered_calls
 from .equipment import Equipment
 from .node import node
@@ -39,7 +40,7 @@ def terminate_node(equipment: Equipment) -> RunnableCallable:
                 ToolMessage(NOT_RUN, tool_call_id=call["id"] or "", name=call["name"], status="error")
                 for call in unanswered_calls(history)
             ],
-            "progress": {**progress, "ending": ending},
+            "progress": {**progress, **clocked(progress, config), "ending": ending},
             "status": ending["status"],
             "outcome": Outcome.model_validate({name: value for name, value in ending.items() if name != "status"}),
         }

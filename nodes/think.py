@@ -23,6 +23,7 @@ from ..state.errors import ContextOverflow, ModelError
 from ..state.messages import Fresh
 from ..state.outcome import Usage
 from ..state.planning import AnyAgentState
+from .clock import clocked
 from .dispatch import next_calls
 from .equipment import Equipment
 from .node import node, route
@@ -60,7 +61,7 @@ def think_node(equipment: Equipment) -> RunnableCallable:
         usage = Usage.model_validate(progress["usage"]) + usage_of(reply, model_name(model), equipment.settings.prices)
         counters = {"steps": progress["steps"] + 1, "iteration": progress["iteration"] + 1, "cut": view.cut}
         counted = {**counters, "usage": usage.model_dump(), "calibration": request.calibration}
-        update = {"messages": messages, "progress": {**progress, **counted}}
+        update = {"messages": messages, "progress": {**progress, **counted, **clocked(progress, config)}}
         return update if state.get("status") == "running" else {**update, "status": "running", "outcome": None}
 
     return node(think)
@@ -69,7 +70,9 @@ def think_node(equipment: Equipment) -> RunnableCallable:
 def route_think(equipment: Equipment) -> RunnableCallable:
     """`assess` where a call may need a person, else `act`; `check_stuck` after an objection, else `terminate`."""
 
-    async def after_think(state: AnyAgentState, runtime: Runtime[RunContext]) -> str | list[Send]:
+    async def after_think(
+        state: AnyAgentState, config: RunnableConfig, runtime: Runtime[RunContext]
+    ) -> str | list[Send]:
         progress, history = state["progress"], state["messages"]
         if progress["ending"]:
             return "terminate"
@@ -77,7 +80,7 @@ def route_think(equipment: Equipment) -> RunnableCallable:
             return "check_stuck"
         if await may_ask(history, equipment, runtime):
             return "assess"
-        return next_calls(state, equipment) or "terminate"
+        return next_calls(state, equipment, config, runtime) or "terminate"
 
     return route(after_think)
 

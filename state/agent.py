@@ -54,8 +54,14 @@ class Progress(TypedDict):
     delegated: int
     """Place in `messages` up to which what delegates took and used is counted in."""
 
-    max_steps: int
-    """A limit that a person raised during the task; 0 for none."""
+    raised: dict[str, float]
+    """Limits that a person raised during the task, by kind."""
+
+    seconds: float
+    """Seconds of work so far, as counted up to `clock`; time spent waiting for a person is not in it."""
+
+    clock: float
+    """Unix time up to which `seconds` are counted."""
 
     cut: int
     """Place in `messages` where the part that is sent begins."""
@@ -119,6 +125,9 @@ class ToolTask(TypedDict):
 
     iteration: NotRequired[int]
     """For a delegation: the run's ITERATION at its start."""
+
+    lease: NotRequired[dict[str, Any]]
+    """For a delegation: a dump of the `Lease` of the run's budget."""
 
     plan: NotRequired[dict[str, Any] | None]
     """For a call of `planning`: a dump of the thread's plan, None where there is none."""

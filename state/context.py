@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from .confirmation import ConfirmPolicy
+from .limits import Budget
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,22 @@ class RunContext:
     """Nobody is there to answer: a limit ends the run, and a call that needs a person is rejected."""
 
     max_steps: int | None = None
-    """Step limit that overrides the spec's."""
+    """Think-act cycles of all agents of the run together; goes over the spec's limit and the settings'."""
+
+    max_calls: int | None = None
+    """Model calls of all agents of the run together; goes over the settings' limit, as the next ones do."""
+
+    max_tokens: int | None = None
+    """Input and output tokens of all agents of the run together."""
+
+    max_cost: float | None = None
+    """Cost of all agents of the run together, in the currency of the price table."""
+
+    max_seconds: float | None = None
+    """Seconds of work; time spent waiting for a person does not count."""
+
+    lease: Budget | None = None
+    """What a child may use of the run's budget, with its own children; None for the outermost agent of a run."""
 
     level: int = 0
     """Delegations between the agent that a person talks to and this one."""

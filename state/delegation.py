@@ -49,6 +49,9 @@ class DelegateReport(BaseModel):
     usage: Usage
     """What all of them used of their models."""
 
+    seconds: float = 0.0
+    """Seconds of work that it took."""
+
 
 def delegate_reports(messages: Sequence[AnyMessage]) -> Iterator[DelegateReport]:
     """The reports among the messages, in order."""

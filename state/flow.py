@@ -72,6 +72,9 @@ class StepReport(TypedDict):
     approved: NotRequired[list[str]]
     """Kinds of calls that a person approved for the rest of the run."""
 
+    seconds: float
+    """Seconds of work that it took."""
+
     operations: list[dict[str, Any]]
     """Changes of the plan that the agent asked for."""
 
@@ -104,6 +107,15 @@ class FlowProgress(TypedDict):
 
     approved: NotRequired[list[str]]
     """Kinds of calls that a person approved for the rest of the run."""
+
+    raised: dict[str, float]
+    """Limits that a person raised during the run, by kind."""
+
+    seconds: float
+    """Seconds of work so far, as counted up to `clock`; time spent waiting for a person is not in it."""
+
+    clock: float
+    """Unix time up to which `seconds` are counted."""
 
     ending: Ending | None
     """Set by the node that decided to end the run."""
@@ -153,8 +165,8 @@ class StepTask(TypedDict):
     results: str
     """Results of the steps that this one builds on."""
 
-    max_steps: int | None
-    """The attempt's share of the budget, in think-act cycles; None for the agent's own limit."""
+    lease: dict[str, Any]
+    """A dump of the attempt's `Lease` of the run's budget."""
 
     approved: NotRequired[list[str]]
     """Kinds of calls that a person approved for the rest of the run."""

@@ -20,6 +20,7 @@ from pydantic import (
 
 from .confirmation import ConfirmPolicy
 from .errors import UsageError
+from .limits import RunLimits
 from .serving import ServeSettings
 from .settings_layers import SETTINGS_FILE, layered
 from .tools import ToolSettings
@@ -140,6 +141,9 @@ class Settings(ToolSettings):
 
     runflow: RunFlowSettings = Field(default_factory=RunFlowSettings)
     """The `[runflow]` table: how `clew plan` carries out plans."""
+
+    limits: RunLimits = Field(default_factory=RunLimits)
+    """The `[limits]` table: what one run may use, all its agents together."""
 
     serve: ServeSettings = Field(default_factory=ServeSettings)
     """The `[serve]` table: who may call a server of clew."""

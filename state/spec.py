@@ -60,6 +60,19 @@ class AgentSpec(BaseModel):
     max_steps: PositiveInt = Field(default_factory=_default_max_steps)
     """Think-act cycles that one task may take: 10 without tools, 30 with."""
 
+    max_calls: PositiveInt | None = None
+    """Model calls that one task may take; None for no limit, as with the next ones. All are for the agent's children
+    too, except `max_steps`."""
+
+    max_tokens: PositiveInt | None = None
+    """Input and output tokens that one task may use."""
+
+    max_cost: PositiveFloat | None = None
+    """Cost of one task, in the currency of the price table."""
+
+    max_seconds: PositiveFloat | None = None
+    """Seconds of work on one task."""
+
     max_observe: PositiveInt | None = None
     """Characters of one tool result that the model sees; None for all of it."""
 

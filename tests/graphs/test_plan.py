@@ -236,9 +236,9 @@ async def test_the_budget_of_the_run_is_shared_and_bounds_all_agents_together(fl
 async def test_a_run_that_ended_at_its_limit_is_continued_with_a_higher_one(flow):
     cast = Cast([planned("a", "b", "c")])
     graph = flow(cast, max_steps=2, checkpointer=InMemorySaver())
-    state = await graph.ainvoke(TASK, THREAD)
+    state = await graph.ainvoke(TASK, THREAD, context=RunContext(headless=True))
     assert state["status"] == "limit"
-    state = await graph.ainvoke(continue_flow(state), THREAD, context=RunContext(max_steps=9))
+    state = await graph.ainvoke(continue_flow(state), THREAD, context=RunContext(headless=True, max_steps=9))
     assert state["status"] == "finished"
     assert [who for who, _ in cast.asked] == ["plan", "a", "b", "c", "finalize"]
 

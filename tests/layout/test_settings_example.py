@@ -10,6 +10,7 @@ import pytest
 from source_tree import ROOT
 
 from clew.state.browser import BrowserSettings, Proxy, Viewport
+from clew.state.limits import RunLimits
 from clew.state.sandbox import DockerOptions, Limits, SandboxOptions
 from clew.state.serving import ServeSettings
 from clew.state.settings import ModelSettings, Price, RunFlowSettings, Settings, load_settings
@@ -50,6 +51,7 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (Settings, []),
         (ModelSettings, ["llm"]),
         (RunFlowSettings, ["runflow"]),
+        (RunLimits, ["limits"]),
         (SandboxOptions, ["sandbox"]),
         (Limits, ["sandbox", "limits"]),
         (DockerOptions, ["sandbox", "docker"]),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.state.limits import Budget, split, split_budget
+from clew.state.limits import KINDS, Budget, give_leases, split, split_budget
 from clew.state.outcome import Usage
 
 caps_lists = st.lists(st.none() | st.integers(1, 50), max_size=10)
@@ -78,3 +78,62 @@ def test_a_budget_shrinks_by_what_was_used_and_never_below_nothing():
     assert Budget(steps=9, tokens=1000, cost=1.0).after(4, usage) == Budget(steps=5, tokens=880, cost=0.75)
     assert Budget(steps=3, tokens=100, cost=0.1).after(4, usage) == Budget(steps=0, tokens=0, cost=0.0)
     assert Budget().after(4, usage) == Budget()
+
+
+LIMIT = Budget(steps=20, calls=20, tokens=1000, cost=1.0, seconds=60.0)
+
+
+def test_every_kind_of_limit_is_counted_and_the_first_that_is_used_up_is_named():
+    usage = Usage(llm_calls=3, input_tokens=40, output_tokens=10, cost=0.5)
+    left = LIMIT.after(2, usage, seconds=59.0)
+    assert left == Budget(steps=18, calls=17, tokens=950, cost=0.5, seconds=1.0)
+    assert left.spent_kind() is None
+    assert LIMIT.after(2, usage, seconds=61.0).spent_kind() == "seconds"
+    assert LIMIT.after(20, Usage(llm_calls=20)).spent_kind() == "steps"
+
+
+def test_time_is_not_divided_for_it_passes_for_all_at_once():
+    shares = split_budget(Budget(seconds=60.0), [Budget(), Budget(seconds=10.0)])
+    assert [share.seconds for share in shares] == [60.0, 10.0]
+
+
+def test_of_a_raise_each_child_gets_an_even_part():
+    first, second = give_leases(Budget(steps=10, cost=1.0), LIMIT, [Budget(), Budget()])
+    assert first.budget(LIMIT) == first.share
+    raised = LIMIT.raised({"steps": 25, "cost": 2.0})
+    assert [lease.budget(raised).steps for lease in (first, second)] == [7, 7]
+    assert [lease.budget(raised).cost for lease in (first, second)] == [1.0, 1.0]
+    assert first.budget(LIMIT.raised({"steps": 3})) == first.share
+
+
+everything = st.builds(
+    Budget,
+    steps=st.none() | st.integers(1, 50),
+    calls=st.none() | st.integers(1, 50),
+    tokens=st.none() | st.integers(1, 10_000),
+    cost=st.none() | st.floats(0.001, 10),
+    seconds=st.none() | st.floats(0.1, 100),
+)
+
+
+@given(everything, st.lists(everything, max_size=6), st.integers(0, 100), st.floats(0, 10))
+def test_children_that_use_all_of_their_leases_never_use_more_than_there_is_even_after_a_raise(
+    limit, caps, more_steps, more_cost
+):
+    leases = give_leases(limit, limit, caps)
+    raised = limit.raised({"steps": (limit.steps or 0) + more_steps, "cost": (limit.cost or 0.0) + more_cost})
+    for now in (limit, raised):
+        budgets = [lease.budget(now) for lease in leases]
+        for kind in ("steps", "calls", "tokens", "cost"):
+            bound = getattr(now, kind)
+            assert bound is None or sum(getattr(each, kind) for each in budgets) <= bound * (1 + 1e-9)
+        assert all(each.seconds is None or now.seconds is None or each.seconds <= now.seconds for each in budgets)
+
+
+@given(everything, everything)
+def test_the_tighter_bound_of_each_kind_holds(one, other):
+    both = one.within(other)
+    for kind in KINDS:
+        bounds = [bound for bound in (getattr(one, kind), getattr(other, kind)) if bound is not None]
+        assert getattr(both, kind) == min(bounds, default=None)
+        assert getattr(one.over(other), kind) == (bounds[0] if bounds else None)
