@@ -9,7 +9,6 @@ from types import MappingProxyType
 from ..state.errors import UsageError
 from ..state.spec import AgentSpec
 from ..tools.plugins import list_plugins, load_plugin, load_plugins
-from .browser import BROWSER
 from .coding import CODING
 
 PLUGINS = "clew.agents"
@@ -21,8 +20,7 @@ MANUS = AgentSpec(
     system_prompt="prompt:manus_system",
     next_step_prompt="prompt:manus_next_step",
     tools=("python_execute", "bash", "str_replace_editor", "ask_human", "terminate"),
-    optional_tools=("browser_use", "web_search", "web_fetch"),
-    context=("recent_browser",),
+    optional_tools=("web_search", "web_fetch"),
     max_steps=20,
     max_observe=10_000,
 )
@@ -33,25 +31,12 @@ PLANNING = AgentSpec(
     system_prompt="prompt:planning_system",
     tools=("planning", *MANUS.tools),
     optional_tools=MANUS.optional_tools,
-    context=("plan", "recent_browser"),
+    context=("plan",),
     max_steps=20,
     max_observe=10_000,
 )
 
-DATA_ANALYSIS = AgentSpec(
-    name="data_analysis",
-    description="An analyst: works out what data says, draws charts of it and writes a report.",
-    system_prompt="prompt:data_analysis_system",
-    next_step_prompt="prompt:manus_next_step",
-    tools=("python_execute", "str_replace_editor", "terminate"),
-    optional_tools=("visualization_preparation", "data_visualization"),
-    max_steps=20,
-    max_observe=15_000,
-)
-
-BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType(
-    {spec.name: spec for spec in (MANUS, PLANNING, DATA_ANALYSIS, BROWSER, *CODING)}
-)
+BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType({spec.name: spec for spec in (MANUS, PLANNING, *CODING)})
 """The built-in specs by name."""
 
 

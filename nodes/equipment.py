@@ -17,6 +17,7 @@ from langgraph.runtime import Runtime
 from ..models.tokens import tools_tokens
 from ..prompts.load import fill, spec_template
 from ..state.agent import Progress
+from ..state.condensation import Condenser
 from ..state.confirmation import Policy
 from ..state.context import RunContext, run_context
 from ..state.errors import UsageError
@@ -61,6 +62,11 @@ class Equipment:
     _bound: dict[int, BoundModel] = field(default_factory=dict)
     _workspaces: dict[tuple[str | None, str | None], Path] = field(default_factory=dict)
     _contains: dict[SandboxOptions, bool] = field(default_factory=dict)
+
+    @property
+    def condensers(self) -> Sequence[Condenser]:
+        """What makes the history fit: the spec's condensers, else the settings'."""
+        return self.spec.condensers or self.settings.condense
 
     @cached_property
     def tools_tokens(self) -> int:

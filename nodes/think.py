@@ -18,6 +18,7 @@ from ..models.usage import usage_of
 from ..models.vision import images_after_tools, without_images
 from ..prompts.load import load_prompt
 from ..state.agent import AgentState, Ending, Progress
+from ..state.condensation import condensation_of
 from ..state.context import RunContext, run_context
 from ..state.errors import ContextOverflow, ModelError
 from ..state.messages import Fresh
@@ -108,6 +109,7 @@ class Request:
         workspace = equipment.workspace_of(runtime)
         self.calibration = progress["calibration"]
         self._equipment, self._model, self._progress, self._history = equipment, model, progress, state["messages"]
+        self._condensed = condensation_of(state)
         self._write = runtime.stream_writer
         self._max_retries = equipment.models.max_retries(context)
         bound = max_input_tokens(model) or equipment.settings.max_input_tokens
@@ -144,6 +146,7 @@ class Request:
             max_messages=spec.max_messages,
             max_tokens=max(1, max_tokens - overhead) if max_tokens else None,
             count_tokens=self._count,
+            condensed=self._condensed,
         )
 
     async def _call(self, messages: Sequence[AnyMessage], config: RunnableConfig) -> AIMessage:

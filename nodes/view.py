@@ -9,6 +9,8 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from ..prompts.load import load_prompt
+from ..state.condensation import Condensation, no_condensation
+from .condensed import masked, summary_message
 
 CountTokens = Callable[[Sequence[AnyMessage]], int]
 
@@ -38,25 +40,30 @@ def sent_view(
     max_messages: int,
     max_tokens: int | None = None,
     count_tokens: CountTokens | None = None,
+    condensed: Condensation | None = None,
 ) -> View:
     """The messages to send, at most `max_messages` and `max_tokens` of them, and where they begin.
 
     `cut` is the place where the last request's view began. It stays there until a bound is passed, and then
     jumps so far that half of the bound is free again: between two jumps every request begins like the one before.
-    The message at `task` is always sent, and so is the newest group, however long it is.
+    The message at `task` is always sent, and so is the newest group, however long it is. What condensers have settled
+    goes before: their cut is the earliest, their summary is sent behind the task, and what they masked is.
     """
-    groups = list(message_groups(history, cut))
+    condensed = condensed or no_condensation()
+    summary, cut = summary_message(condensed), max(cut, condensed["cut"])
+    found = message_groups(history, cut)
+    groups = [Group(group.place, masked(group.messages, group.place, condensed)) for group in found]
     sizes = [len(group.messages) for group in groups]
     costs = [count_tokens(group.messages) for group in groups] if count_tokens and max_tokens else [0] * len(groups)
     pinned = [history[task]] if task < len(history) else []
-    pinned_cost = count_tokens(pinned) if count_tokens and max_tokens else 0
+    pinned_cost = count_tokens([*pinned, *summary]) if count_tokens and max_tokens else 0
     max_cost = (max_tokens or 0) - pinned_cost
-    if sum(sizes) > max_messages - 1 or sum(costs) > max_cost:
+    if sum(sizes) + len(summary) > max_messages - 1 or sum(costs) > max_cost:
         kept = _newest(sizes, costs, max_messages // 2, max_cost // 2)
         groups = groups[len(groups) - kept :]
     begin = groups[0].place if groups else cut
     sent = [message for group in groups for message in group.messages]
-    return View([*pinned, *sent] if task < begin else sent, begin)
+    return View([*(pinned if task < begin else []), *summary, *sent], begin)
 
 
 def message_groups(history: Sequence[AnyMessage], start: int = 0) -> Iterator[Group]:

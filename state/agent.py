@@ -9,12 +9,11 @@ from langgraph.channels.delta import DeltaChannel
 from langgraph.channels.ephemeral_value import EphemeralValue
 from typing_extensions import NotRequired, TypedDict
 
+from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten, newest
+from .condensation import Condensation
 from .confirmation import PendingCall
 from .messages import merge_messages
 from .outcome import Outcome, Status
-
-SNAPSHOT_FREQUENCY = 1000
-"""Updates of a growing channel between two full copies of it in the database."""
 
 
 class Ending(TypedDict):
@@ -94,6 +93,9 @@ class AgentState(TypedDict):
     progress: NotRequired[Progress]
     """Counters of the newest task."""
 
+    condensed: Annotated[Condensation | None, NoneUntilWritten(newest, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    """What the condensers have settled of what is sent; stored when it changes, and not again with each step."""
+
     status: NotRequired[Status]
     """`running` from the first step of a task to its end."""
 
@@ -131,6 +133,3 @@ class ToolTask(TypedDict):
 
     plan: NotRequired[dict[str, Any] | None]
     """For a call of `planning`: a dump of the thread's plan, None where there is none."""
-
-    saved: NotRequired[dict[str, Any] | None]
-    """For a tool whose session comes back after a crash: the references of what it saved last."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from itertools import chain
-from types import NoneType
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels.delta import DeltaChannel
 from typing_extensions import NotRequired, TypedDict
 
-from .agent import SNAPSHOT_FREQUENCY, Ending
+from .agent import Ending
+from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten
 from .messages import merge_messages
 from .outcome import Outcome, Status
 from .plan import Plan
@@ -20,15 +20,6 @@ from .plan_fold import merge_plan
 
 RevisePolicy = Literal["on_failure", "always", "never"]
 """When the plan is looked at again: after a step was blocked, after every wave of steps, or not at all."""
-
-
-class NoneUntilWritten(DeltaChannel[Any]):
-    """A delta channel that holds None until its first write, for values without an empty form."""
-
-    def __init__(
-        self, reducer: Callable[[Any, Sequence[Any]], Any], typ: Any = None, *, snapshot_frequency: int = 100
-    ) -> None:
-        super().__init__(reducer, NoneType, snapshot_frequency=snapshot_frequency)
 
 
 def merge_plan_writes(plan: Plan | None, writes: Sequence[Any]) -> Plan | None:

@@ -18,6 +18,7 @@ from pydantic import (
     ValidationError,
 )
 
+from .condensation import Condenser
 from .confirmation import ConfirmPolicy
 from .errors import UsageError
 from .limits import RunLimits
@@ -147,6 +148,9 @@ class Settings(ToolSettings):
 
     serve: ServeSettings = Field(default_factory=ServeSettings)
     """The `[serve]` table: who may call a server of clew."""
+
+    condense: list[Condenser] = Field(default_factory=list)
+    """Tables `[[condense]]`: condensers of agents whose spec has none."""
 
     prices: dict[str, Price] = Field(default_factory=dict)
     """Price of each model, by name."""

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 
+from .condensation import Condenser
+
 ToolChoice = Literal["none", "auto", "required"]
 
 BARE_STEPS = 10
@@ -53,6 +55,9 @@ class AgentSpec(BaseModel):
 
     context: tuple[str, ...] = ()
     """Names of the context nodes that run before each think."""
+
+    condensers: tuple[Condenser, ...] = ()
+    """What makes a long history fit before it is sent, in this order; without any, those of the settings."""
 
     max_messages: PositiveInt = 100
     """Messages of the history that a request may carry; the thread itself keeps them all."""

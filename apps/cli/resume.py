@@ -13,7 +13,6 @@ from ...state.errors import ThreadBusy, UsageError
 from ...state.settings import Settings, load_settings
 from ...state.thread import ThreadRecord
 from ..answers import match_answers, raise_limit
-from ..decisions import Flags, decide
 from ..log import logging_to
 from ..session import PLAN, Session, open_session
 from ..task import task_input
@@ -39,18 +38,11 @@ async def _run(arguments: Namespace, settings: Settings) -> int:
         view = await session.view(record)
         if view.status == "running":
             raise ThreadBusy(f"thread {record.thread} is being run by {view.reason}: wait for it or stop it")
-        answers = _answers(arguments, view)
+        answers = match_answers(arguments.answer, view.questions) | raise_limit(view.questions, arguments.max_steps)
         conversation = Conversation(session, record, arguments)
         if view.status in ("finished", "rejected") or (view.status == "waiting" and view.questions and not answers):
             return await conversation.stand(view)
         return await conversation.run(await _input(session, record, view, answers, arguments), view)
-
-
-def _answers(arguments: Namespace, view: ThreadView) -> dict[str, Any]:
-    flags = Flags(arguments.approve, arguments.approve_kind, arguments.reject, arguments.edit)
-    told = match_answers(arguments.answer, view.questions)
-    decided = decide(flags, [question for question in view.questions if question.id not in told])
-    return told | decided | raise_limit(view.questions, arguments.max_steps)
 
 
 async def _input(
