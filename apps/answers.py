@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..state.errors import UsageError
@@ -29,23 +29,30 @@ def match_answers(given: Sequence[str], questions: Sequence[QuestionEvent]) -> d
     return answers
 
 
-def raise_limit(questions: Sequence[QuestionEvent], max_steps: int | None) -> dict[str, Any]:
-    """The answer to every question about the step limit: the new total."""
+def raise_limits(questions: Sequence[QuestionEvent], given: Mapping[str, float]) -> dict[str, Any]:
+    """The answer to every question about a limit that `given` sets anew, by the names `max_steps`, `max_calls`, …"""
     limits = [question for question in questions if question.kind == "limit"]
-    return {question.id: {"max_steps": max_steps} for question in limits} if max_steps else {}
+    return {question.id: dict(given) for question in limits if given.keys() & question.data.keys()}
 
 
 def resume_value(question: QuestionEvent, answer: str) -> Any:
-    """What the interrupt of the question returns: `{"max_steps": N}` for a number at a limit, else the text.
+    """What the interrupt of the question returns: a number at a limit, else the text.
 
     The number of an option stands for the option, and an object in JSON for itself.
     """
     text = answer.strip()
     if question.kind == "limit":
-        return {"max_steps": int(text)} if text.isdecimal() else text
+        return _number(text) or _object(text) or text
     if text.isdecimal() and 1 <= int(text) <= len(question.options) and text not in question.options:
         return question.options[int(text) - 1]
     return _object(text) or answer
+
+
+def _number(text: str) -> float | None:
+    try:
+        return int(text) if text.isdecimal() else float(text)
+    except ValueError:
+        return None
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ from ..graphs import create_agent, create_flow
 from ..models.load import load_model
 from ..state.context import RunContext
 from ..state.errors import ThreadBusy
+from ..state.limits import RunLimits
 from ..state.secrets import secret_settings
 from ..state.settings import Settings
 from ..state.stream import EndEvent, Event
@@ -177,9 +178,8 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
 
 def run_context_of(record: ThreadRecord) -> RunContext:
     """The run's context as the record says it."""
-    return RunContext(
-        workspace=record.workspace, headless=record.headless, max_steps=record.max_steps, confirm=record.confirm
-    )
+    limits = record.model_dump(include=set(RunLimits.model_fields))
+    return RunContext(workspace=record.workspace, headless=record.headless, confirm=record.confirm, **limits)
 
 
 def _secrets(settings: Settings) -> list[str]:

@@ -40,7 +40,10 @@ class ThreadView:
     """Whether the agent says that it did what was asked."""
 
     steps: int = 0
-    """Think-act cycles of the newest task."""
+    """Think-act cycles of the newest task, by all agents that worked on it."""
+
+    seconds: float = 0.0
+    """Seconds of work on the newest task, waits for a person left out."""
 
     usage: Usage = field(default_factory=Usage)
     """What the newest task used of its models."""
@@ -84,7 +87,8 @@ def view_checkpoint(thread: str, saved: CheckpointTuple) -> ThreadView:
         reason=reason,
         answer=outcome.answer if outcome and ended else "",
         success=outcome.success if outcome and ended else status != "error",
-        steps=progress.get("steps", 0),
+        steps=progress.get("iteration", progress.get("steps", 0)),
+        seconds=progress.get("seconds", 0.0),
         usage=Usage.model_validate(progress.get("usage") or {}),
         questions=questions,
         checkpoint=saved.config["configurable"].get("checkpoint_id", ""),

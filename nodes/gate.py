@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -16,6 +17,7 @@ from ..state.planning import AnyAgentState
 from .clock import clocked
 from .equipment import Equipment, agent_path
 from .limit_question import limit_question, raised_limits
+from .limits import LENT, Met
 from .node import node, route
 
 
@@ -31,9 +33,8 @@ def gate_node(equipment: Equipment) -> RunnableCallable:
         ended = {"progress": {**counted, "ending": limit_ending(met.kind)}}
         if run_context(runtime).fixed_limits or not can_ask(runtime):
             return ended
-        path = [*agent_path(config), equipment.spec.name]
-        raised = raised_limits(interrupt(limit_question(*met, path)), met.kind)
-        if raised.get(met.kind, 0) <= met.bound:
+        raised = _asked(met, [*agent_path(config), equipment.spec.name])
+        if not raised:
             return ended
         return {"progress": {**counted, "raised": {**progress["raised"], **raised}}}
 
@@ -47,6 +48,18 @@ def route_gate(begin: str) -> RunnableCallable:
         return "terminate" if state["progress"]["ending"] else begin
 
     return route(after_gate)
+
+
+def _asked(met: Met, path: list[str]) -> dict[str, float]:
+    """What a person raises the limits to; nothing if the task is to end there."""
+    answer = interrupt(limit_question(met.kind, met.used, met.bound, path))
+    while met.is_lease and isinstance(answer, Mapping):
+        # Limits by name are the run's. It gave this agent its part of the raise, which was too little.
+        answer = interrupt(limit_question(met.kind, met.used, met.bound, path))
+    raised = raised_limits(answer, met.kind)
+    if raised.get(met.kind, 0) <= met.bound:
+        return {}
+    return {f"{LENT}{kind}": bound for kind, bound in raised.items()} if met.is_lease else raised
 
 
 def limit_ending(kind: LimitKind) -> Ending:

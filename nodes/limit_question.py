@@ -37,11 +37,6 @@ def limit_question(kind: LimitKind, used: float, limit: float, path: Sequence[st
     )
 
 
-def is_limit_answer(answer: Any) -> bool:
-    """Whether a resume value answers a question about a limit at all: it may be for an earlier question of the node."""
-    return not isinstance(answer, Mapping) or any(str(key).startswith("max_") for key in answer)
-
-
 def raised_limits(answer: Any, kind: LimitKind) -> dict[str, float]:
     """The limits that an answer sets, by kind: a number, its text or `{"max_steps": 40, …}`; else none."""
     if isinstance(answer, Mapping):

@@ -9,11 +9,14 @@ from langchain_core.runnables import RunnableConfig
 
 from ..state.agent import Progress
 from ..state.context import RunContext
-from ..state.limits import Budget, Lease, LimitKind, give_leases, used_kinds
+from ..state.limits import KINDS, Budget, Lease, LimitKind, give_leases, used_kinds
 from ..state.outcome import Usage
 from ..state.settings import Settings
 from ..state.spec import AgentSpec
 from .clock import seconds_of
+
+LENT = "lent_"
+"""Before the kind of a limit among those that a person raised: it is the child's lease that was raised."""
 
 
 class Met(NamedTuple):
@@ -28,6 +31,9 @@ class Met(NamedTuple):
     bound: float
     """The bound."""
 
+    is_lease: bool = False
+    """Whether it is what a child was given of the run's budget, which others share."""
+
 
 class Meter(NamedTuple):
     """What bounds a task: the run's limit, or a child's lease of it, and the limit of the agent itself."""
@@ -41,6 +47,9 @@ class Meter(NamedTuple):
     base: int
     """ITERATION of the run when the agent began."""
 
+    is_child: bool = False
+    """Whether `run` is a lease."""
+
     def left(self, progress: Progress, config: RunnableConfig) -> Budget:
         """What is left of both, the tighter of each kind."""
         usage, seconds = Usage.model_validate(progress["usage"]), seconds_of(progress, config)
@@ -52,31 +61,32 @@ class Meter(NamedTuple):
 
         The agent's own steps are not theirs to take.
         """
-        lent = Meter(self.run, self.own.model_copy(update={"steps": None}), self.base)
+        lent = self._replace(own=self.own.model_copy(update={"steps": None}))
         return give_leases(lent.left(progress, config), self.run, [Budget()] * count)
 
     def met(self, progress: Progress, config: RunnableConfig) -> Met | None:
         """The limit that is met; None where something of each is left."""
         usage, seconds = Usage.model_validate(progress["usage"]), seconds_of(progress, config)
-        for budget, steps in ((self.run, progress["iteration"] - self.base), (self.own, progress["steps"])):
+        total = progress["iteration"] - self.base
+        for budget, steps, is_lease in ((self.run, total, self.is_child), (self.own, progress["steps"], False)):
             if kind := budget.after(steps, usage, seconds).spent_kind():
-                return Met(kind, used_kinds(steps, usage, seconds)[kind], getattr(budget, kind))
+                return Met(kind, used_kinds(steps, usage, seconds)[kind], getattr(budget, kind), is_lease)
         return None
 
 
 def meter(spec: AgentSpec, settings: Settings, context: RunContext, progress: Progress) -> Meter:
     """The limits in force: a child has its lease, the outermost agent the limits of the run's context or settings.
 
-    A step limit of the context goes over the spec's: whoever starts the run knows the task. A limit that a person
-    raised since goes over all.
+    A limit of the context goes over the spec's: whoever starts the run knows the task. A limit that a person raised
+    since goes over all.
     """
-    run, own = context.lease, Budget.of(spec)
-    if run is None:
-        asked = Budget.of(context)
-        run = asked.over(Budget.of(settings.limits))
-        if asked.steps is not None:
-            own = own.model_copy(update={"steps": None})
-    raised = progress["raised"]
+    own, raised = Budget.of(spec), progress["raised"]
+    if context.lease is not None:
+        lent: dict[str, float] = {kind: raised[LENT + kind] for kind in KINDS if LENT + kind in raised}
+        return Meter(context.lease.raised(lent), own.raised(raised), context.iteration, is_child=True)
+    asked = Budget.of(context)
+    own = own.model_copy(update={kind: None for kind, bound in asked if bound is not None})
+    run = asked.over(Budget.of(settings.limits))
     return Meter(run.raised(raised), own.raised(raised), context.iteration)
 
 

@@ -54,7 +54,7 @@ class Progress(TypedDict):
     """Place in `messages` up to which what delegates took and used is counted in."""
 
     raised: dict[str, float]
-    """Limits that a person raised during the task, by kind."""
+    """Limits that a person raised during the task, by kind; with `lent_` before it, the lease of a child."""
 
     seconds: float
     """Seconds of work so far, as counted up to `clock`; time spent waiting for a person is not in it."""

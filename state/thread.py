@@ -5,14 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import ConfigDict, Field
 
 from .confirmation import ConfirmPolicy
+from .limits import RunLimits
 from .spec import AgentSpec
 
 
-class ThreadRecord(BaseModel):
-    """How a thread was started, so that it can be resumed with nothing but its id."""
+class ThreadRecord(RunLimits):
+    """How a thread was started, so that it can be resumed with nothing but its id, and the limits of its runs."""
+
+    model_config = ConfigDict(extra="ignore")
 
     thread: str
     """Id of the thread."""
@@ -34,9 +37,6 @@ class ThreadRecord(BaseModel):
 
     workspace: str | None = None
     """Folder of the run's files, absolute."""
-
-    max_steps: int | None = None
-    """Step limit of the run; None for the spec's."""
 
     headless: bool = False
     """Whether the run was started with nobody to answer."""

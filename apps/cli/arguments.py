@@ -6,6 +6,8 @@ from argparse import ArgumentParser, ArgumentTypeError, _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .limits import add_limits, positive
+
 if TYPE_CHECKING:
     from datetime import timedelta
 
@@ -88,7 +90,7 @@ def _add_resume(commands: Commands[ArgumentParser]) -> None:
 
 
 def _add_driving(parser: ArgumentParser) -> None:
-    parser.add_argument("--max-steps", type=positive, metavar="N", help="steps that the task may take in all")
+    add_limits(parser)
     parser.add_argument(
         "--headless",
         action="store_true",
@@ -182,13 +184,6 @@ def _add_serve(commands: Commands[ArgumentParser]) -> None:
     a2a.add_argument("--model", metavar="NAME", help="such as openai:gpt-5, script:FILE or replay:FILE")
     a2a.add_argument("--debug", action="store_true", help="show where an error was raised")
     _add_db(a2a)
-
-
-def positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is no number of at least 1")
-    return int(text)
 
 
 def port(text: str) -> int:

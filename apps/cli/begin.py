@@ -18,6 +18,7 @@ from ..task import task_input
 from ..view import ThreadView
 from .closing import command
 from .converse import Conversation
+from .limits import given_limits
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,9 @@ def first_task(thread: str, settings: Settings, arguments: Namespace, beginning:
         task=arguments.task,
         model=settled_model(arguments.model or own or settings.model),
         workspace=str(settings.workspace_of(thread)),
-        max_steps=arguments.max_steps,
         headless=bool(arguments.headless),
         confirm=arguments.confirm,
-    )
+    ).model_copy(update=given_limits(arguments))
 
 
 def _next_task(record: ThreadRecord, view: ThreadView, arguments: Namespace, beginning: Beginning) -> ThreadRecord:
@@ -96,7 +96,7 @@ def overridden(record: ThreadRecord, arguments: Namespace) -> ThreadRecord:
     changed = {
         "model": settled_model(arguments.model),
         "workspace": str(arguments.workspace.absolute()) if arguments.workspace else None,
-        "max_steps": arguments.max_steps,
+        **given_limits(arguments),
         "headless": arguments.headless,
         "confirm": arguments.confirm,
     }

@@ -12,6 +12,7 @@ from ...state.stream import EndEvent, QuestionEvent
 from ...state.thread import ThreadRecord
 from ..artifacts import made_files
 from ..session import PAUSED
+from .limits import LIMIT_FLAGS, flag_of
 from .report import plural
 
 SHOWN_FILES = 10
@@ -32,12 +33,17 @@ def next_steps(thread: str, end: EndEvent, questions: Sequence[QuestionEvent], a
     resume = command("resume", thread, arguments)
     if end.status == "waiting" and end.reason == PAUSED:
         return [f"paused; go on with: {resume}"]
+    if questions and all(question.kind == "limit" for question in questions):
+        flags = dict.fromkeys(
+            flag for question in questions for name in question.data if (flag := LIMIT_FLAGS.get(name))
+        )
+        return [f"go on with: {resume} {' '.join(f'{flag} N' for flag in flags)}"]
     if len(questions) == 1:
         return [f"answer with: {resume} --answer TEXT"]
     if questions:
         return [f"answer with: {resume} --answer {question.id}=TEXT" for question in questions]
     if end.status == "limit":
-        return [f"go on with: {resume} --max-steps N"]
+        return [f"go on with: {resume} {flag_of(end.reason)} N"]
     if end.status in ("error", "stuck", "cancelled"):
         return [f"try again with: {resume}"]
     return [f"look at it with: {command('show', thread, arguments)}"]

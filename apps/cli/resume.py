@@ -10,9 +10,10 @@ from langgraph.types import Command
 
 from ...graphs import continue_flow, continue_task
 from ...state.errors import ThreadBusy, UsageError
+from ...state.limits import used_kinds
 from ...state.settings import Settings, load_settings
 from ...state.thread import ThreadRecord
-from ..answers import match_answers, raise_limit
+from ..answers import match_answers, raise_limits
 from ..log import logging_to
 from ..session import PLAN, Session, open_session
 from ..task import task_input
@@ -20,6 +21,7 @@ from ..view import ThreadView
 from .begin import overridden
 from .closing import command
 from .converse import Conversation
+from .limits import flag_of, given_limits
 
 CONTINUED = frozenset({"limit", "stuck", "error", "cancelled"})
 """Statuses of ended tasks that can be taken up again."""
@@ -38,7 +40,9 @@ async def _run(arguments: Namespace, settings: Settings) -> int:
         view = await session.view(record)
         if view.status == "running":
             raise ThreadBusy(f"thread {record.thread} is being run by {view.reason}: wait for it or stop it")
-        answers = match_answers(arguments.answer, view.questions) | raise_limit(view.questions, arguments.max_steps)
+        answers = match_answers(arguments.answer, view.questions) | raise_limits(
+            view.questions, given_limits(arguments)
+        )
         conversation = Conversation(session, record, arguments)
         if view.status in ("finished", "rejected") or (view.status == "waiting" and view.questions and not answers):
             return await conversation.stand(view)
@@ -55,7 +59,14 @@ async def _input(
     values = await session.values(record)
     if values.get("status") not in CONTINUED or view.status not in CONTINUED:
         return None
-    if view.status == "limit" and (arguments.max_steps or 0) <= view.steps:
-        resume = command("resume", record.thread, arguments)
-        raise UsageError(f"thread {record.thread} met its limit of {view.steps} steps: `{resume} --max-steps N`")
+    if view.status == "limit":
+        _refuse_unless_raised(record, view, arguments)
     return continue_flow(values) if record.graph == PLAN else continue_task(values)
+
+
+def _refuse_unless_raised(record: ThreadRecord, view: ThreadView, arguments: Namespace) -> None:
+    kind = view.reason.removeprefix("max_")
+    used = used_kinds(view.steps, view.usage, view.seconds).get(kind, 0)
+    if given_limits(arguments).get(view.reason, 0) <= used:
+        advice = f"{command('resume', record.thread, arguments)} {flag_of(view.reason)} N"
+        raise UsageError(f"thread {record.thread} met its limit of {used:.6g} {kind}: `{advice}`")

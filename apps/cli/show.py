@@ -19,7 +19,7 @@ from .closing import command
 from .plan_table import COLUMNS, plan_rows
 from .report import brief, question_lines, usage_text
 from .table import print_table
-from .threads import standing, thread_data
+from .threads import limits_of, standing, thread_data
 
 Found = tuple[ThreadRecord, ThreadView, dict[str, Any]]
 
@@ -96,7 +96,9 @@ def _facts(record: ThreadRecord, view: ThreadView) -> Iterator[str]:
     yield f"model      {record.model or 'the one of the settings'}"
     yield f"workspace  {record.workspace}"
     yield f"steps      {view.steps}{f' of {record.max_steps}' if record.max_steps else ''}"
-    yield f"usage      {usage_text(view.usage)}"
+    yield f"usage      {usage_text(view.usage)}, {view.seconds:.1f} s of work"
+    if limits := limits_of(record):
+        yield f"limits     {', '.join(f'{bound:g} {kind}' for kind, bound in limits.items())}"
     yield f"created    {record.created.astimezone():%Y-%m-%d %H:%M:%S}"
     yield f"used       {record.updated.astimezone():%Y-%m-%d %H:%M:%S}"
 

@@ -7,6 +7,7 @@ import json
 from argparse import Namespace
 from typing import Any
 
+from ...state.limits import Budget
 from ...state.settings import load_settings
 from ...state.thread import ThreadRecord
 from ..session import open_session
@@ -53,9 +54,16 @@ def thread_data(record: ThreadRecord, view: ThreadView) -> dict[str, Any]:
         "task": record.task,
         "workspace": record.workspace,
         "max_steps": record.max_steps,
+        "limits": limits_of(record),
+        "seconds": round(view.seconds, 3),
         "created": record.created.isoformat(),
         "updated": record.updated.isoformat(),
     }
+
+
+def limits_of(record: ThreadRecord) -> dict[str, float]:
+    """The limits that the thread was begun or resumed with, by kind."""
+    return Budget.of(record).model_dump(exclude_none=True)
 
 
 def standing(view: ThreadView) -> str:

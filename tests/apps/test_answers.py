@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.apps.answers import match_answers, raise_limit, resume_value
+from clew.apps.answers import match_answers, raise_limits, resume_value
 from clew.state.errors import UsageError
 from clew.state.stream import QuestionEvent
 
@@ -48,9 +48,10 @@ def test_the_number_of_an_option_stands_for_the_option():
 
 
 def test_a_number_raises_a_limit_and_anything_else_is_passed_on():
-    assert [resume_value(LIMIT, answer) for answer in (" 50 ", "stop")] == [{"max_steps": 50}, "stop"]
+    assert [resume_value(LIMIT, answer) for answer in (" 50 ", "0.5", "stop")] == [50, 0.5, "stop"]
 
 
-def test_max_steps_answers_every_question_about_the_limit_and_no_other():
-    assert raise_limit([COLOUR, LIMIT], 50) == {"c3d4": {"max_steps": 50}}
-    assert raise_limit([COLOUR, LIMIT], None) == {}
+def test_flags_answer_every_question_about_their_limit_and_no_other():
+    tokens = LIMIT.model_copy(update={"id": "e5", "data": {"tokens": 9, "max_tokens": 9}})
+    assert raise_limits([COLOUR, LIMIT, tokens], {"max_steps": 50}) == {"c3d4": {"max_steps": 50}}
+    assert raise_limits([COLOUR, LIMIT], {}) == {}

@@ -162,3 +162,26 @@ async def test_a_limit_met_in_a_child_is_asked_there_and_a_raised_one_goes_on_th
     resume = Command(resume={asked.id: {"max_steps": 10}})
     state = await graph.ainvoke(resume, THREAD, context=RunContext(max_steps=10))
     assert (state["status"], state["progress"]["iteration"]) == ("finished", 6)
+
+
+async def test_a_raise_that_gives_a_child_nothing_asks_again_and_a_number_is_for_the_child_alone(agent):
+    endless = [looking(n) for n in range(50)]
+    graph = agent(delegating("one", "two"), "concluded", children={"one": endless, "two": endless})
+    state = await graph.ainvoke(TASK, THREAD, context=RunContext(max_steps=5))
+    questions = state["__interrupt__"]
+    assert [asked.value["data"] for asked in questions] == [{"steps": 2, "max_steps": 2}] * 2
+    resume = Command(resume={asked.id: {"max_steps": 6} for asked in questions})
+    state = await graph.ainvoke(resume, THREAD, context=RunContext(max_steps=6))
+    assert [asked.value["data"] for asked in state["__interrupt__"]] == [{"steps": 2, "max_steps": 2}] * 2
+    first, second = state["__interrupt__"]
+    resume = Command(resume={first.id: 3, second.id: "stop"})
+    state = await graph.ainvoke(resume, THREAD, context=RunContext(max_steps=6))
+    (asked,) = state["__interrupt__"]
+    assert asked.value["data"] == {"steps": 3, "max_steps": 3}
+
+
+async def test_a_child_s_own_limit_is_raised_by_name(agent):
+    children = {"one": [looking(n) for n in range(99)]}
+    graph = agent(delegating("one"), "concluded", children=children)
+    (asked,) = (await graph.ainvoke(TASK, THREAD))["__interrupt__"]
+    assert asked.value["data"] == {"steps": 99, "max_steps": 99}
