@@ -101,7 +101,7 @@ def _settled(
         # The model is to see the rejection, so the task does not end with this reply.
         ends = [call for call in unanswered_calls(history) if equipment.is_terminating(call["name"])]
         refused += [_refused(call, "call_after_rejection") for call in ends if call["id"] not in rejected]
-    return [*([_edited(_newest_reply(history), edits)] if edits else []), *refused]
+    return [*([with_arguments(_newest_reply(history), edits)] if edits else []), *refused]
 
 
 def _refused(call: PendingCall | ToolCall, prompt: str, **values: str) -> ToolMessage:
@@ -113,7 +113,7 @@ def _newest_reply(history: Sequence[AnyMessage]) -> AIMessage:
     return next(message for message in reversed(history) if isinstance(message, AIMessage))
 
 
-def _edited(reply: AIMessage, edits: Edits) -> AIMessage:
+def with_arguments(reply: AIMessage, edits: Edits) -> AIMessage:
     """The reply with other arguments, in its calls and in the blocks of its content that repeat them."""
     calls = [{**call, "args": dict(edits.get(call["id"], call["args"]))} for call in reply.tool_calls]
     content = reply.content

@@ -57,9 +57,9 @@ def delegate_node(
 
 
 def child_context(context: RunContext, task: ToolTask) -> RunContext:
-    """The context of an agent that gets a task from the one of `context`: its ITERATION, and its lease."""
-    lease = leased(task["lease"], context)
-    return replace(context, level=context.level + 1, iteration=task["iteration"], lease=lease)
+    """The context of an agent that gets a task from the one of `context`: its ITERATION, lease and approvals."""
+    lease, approved = leased(task["lease"], context), [*context.approved, *task.get("approved", [])]
+    return replace(context, level=context.level + 1, iteration=task["iteration"], lease=lease, approved=approved)
 
 
 def child_config(config: RunnableConfig, delegator: str) -> RunnableConfig:
@@ -93,6 +93,7 @@ def delegate_report(agent: str, state: Mapping[str, Any], context: RunContext) -
         iterations=max(0, progress.get("iteration", 0) - context.iteration),
         usage=Usage.model_validate(progress.get("usage") or {}),
         seconds=progress.get("seconds", 0.0),
+        approved=progress.get("approved", []),
     )
 
 

@@ -17,6 +17,9 @@ from ..tools.traits import RISKY, traits_of
 from .dispatch import unanswered_calls
 from .equipment import Equipment
 
+ASK_HUMAN = "ask_human"
+"""The tool whose call is a question to the person already."""
+
 
 async def policy_in_force(equipment: Equipment, runtime: Runtime[RunContext]) -> Policy:
     """The run's policy, else the graph's, else the settings', else the default.
@@ -30,7 +33,7 @@ async def policy_in_force(equipment: Equipment, runtime: Runtime[RunContext]) ->
 async def may_ask(history: Sequence[AnyMessage], equipment: Equipment, runtime: Runtime[RunContext]) -> bool:
     """Whether any call of the newest reply may need a person: the cheap question, before risks are assessed."""
     calls = unanswered_calls(history)
-    if not calls or _only_ends(calls, equipment):
+    if not calls or _needs_nobody(calls, equipment):
         return False
     policy = await policy_in_force(equipment, runtime)
     if policy == "risky":
@@ -39,11 +42,11 @@ async def may_ask(history: Sequence[AnyMessage], equipment: Equipment, runtime: 
 
 
 async def asks_about(policy: Policy, call: ToolCall, risk: Risk) -> bool:
-    """Whether the policy wants a person to see the call."""
+    """Whether the policy wants a person to see the call; a question to the person is itself no matter of `always`."""
     if callable(policy):
         wanted = policy(call, risk)
         return bool(await wanted if isawaitable(wanted) else wanted)
-    return policy == "always" or (policy == "risky" and risk in RISKY)
+    return (policy == "always" and call["name"] != ASK_HUMAN) or (policy == "risky" and risk in RISKY)
 
 
 def approved_kinds(progress: Progress, context: RunContext) -> list[str]:
@@ -51,8 +54,11 @@ def approved_kinds(progress: Progress, context: RunContext) -> list[str]:
     return list(dict.fromkeys([*context.approved, *progress.get("approved", [])]))
 
 
-def _only_ends(calls: Sequence[ToolCall], equipment: Equipment) -> bool:
-    return len(calls) == 1 and equipment.is_terminating(calls[0]["name"])
+def _needs_nobody(calls: Sequence[ToolCall], equipment: Equipment) -> bool:
+    """Whether there is but one call, which asks the person itself, or ends the task and does no more than that."""
+    name, tool = calls[0]["name"], equipment.tools.get(calls[0]["name"])
+    ends = equipment.is_terminating(name) and (tool is None or traits_of(tool).risk != "high")
+    return len(calls) == 1 and (ends or name == ASK_HUMAN)
 
 
 def _may_be_risky(tool: BaseTool) -> bool:

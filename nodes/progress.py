@@ -64,7 +64,12 @@ def up_to_date(progress: Progress, history: Sequence[AnyMessage], config: Runnab
         return cast(Progress, {**progress, **now}) if now["seconds"] - progress["seconds"] >= LONG_ACT else progress
     usage = sum((report.usage for report in reports), Usage.model_validate(progress["usage"]))
     iteration = progress["iteration"] + sum(report.iterations for report in reports)
+    approved = [
+        kind for kinds in (progress.get("approved", []), *(each.approved for each in reports)) for kind in kinds
+    ]
     counted = {"iteration": iteration, "delegated": len(history), "usage": usage.model_dump(), **now}
+    if approved:
+        counted["approved"] = list(dict.fromkeys(approved))
     return cast(Progress, {**progress, **counted})
 
 

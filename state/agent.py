@@ -131,5 +131,8 @@ class ToolTask(TypedDict):
     lease: NotRequired[dict[str, Any]]
     """For a delegation: a dump of the `Lease` of the run's budget."""
 
+    approved: NotRequired[list[str]]
+    """For a delegation: kinds of calls that a person approved for the rest of the run."""
+
     plan: NotRequired[dict[str, Any] | None]
     """For a call of `planning`: a dump of the thread's plan, None where there is none."""

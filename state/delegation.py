@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from langchain_core.messages import AnyMessage, ToolMessage
-from pydantic import BaseModel, ConfigDict, NonNegativeInt
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
 from .outcome import Status, Usage
 
@@ -51,6 +51,9 @@ class DelegateReport(BaseModel):
 
     seconds: float = 0.0
     """Seconds of work that it took."""
+
+    approved: list[str] = Field(default_factory=list)
+    """Kinds of calls that a person approved for the rest of the run."""
 
 
 def delegate_reports(messages: Sequence[AnyMessage]) -> Iterator[DelegateReport]:
