@@ -47,7 +47,7 @@ clean: ## Remove the environment and all that tools left here; the threads in .c
 # The environment. Each stamp is newer than the lock file it was installed from, so a second run installs nothing.
 
 $(VENV)/.demo: requirements.lock pyproject.toml | $(VENV)/.made
-	@if test -e $(VENV)/.test; then $(call install,.[dev]); else $(call install,.); fi
+	@if test -e $(VENV)/.test; then $(call install,.[dev]); else $(call install,.[charts]); fi
 	@touch $@
 
 $(VENV)/.test: requirements.lock pyproject.toml | $(VENV)/.made

@@ -21,7 +21,7 @@ PLAN: list[dict[str, Any]] = [
     {"text": INVENTORY, "depends_on": []},
     {"text": DEPENDENCIES, "depends_on": [0]},
     {"text": DISK_USE, "depends_on": [0]},
-    {"text": REPORT, "depends_on": [1, 2]},
+    {"text": REPORT, "depends_on": [1, 2], "agent": "data_analysis"},
 ]
 
 Call = tuple[str, str, dict[str, Any]]
@@ -32,29 +32,35 @@ def reply(messages: list[Any], tools: list[dict[str, Any]]) -> dict[str, Any]:
     text = "\n".join(message.text for message in messages if message.type in ("system", "human"))
     steps = re.findall(r"^Current step: (.+)$", text, re.MULTILINE)
     if steps:
-        return work(steps[-1], [message for message in messages if message.type == "tool"])
+        calls = calls_of(steps[-1], {tool["function"]["name"] for tool in tools})
+        return work(steps[-1], calls, [message for message in messages if message.type == "tool"])
     if tools:
         create = {"command": "create", "title": "What this Python environment holds", "steps": PLAN}
         return said("Two analyses need the inventory, and not each other; the report needs both.", "planning", create)
     return {"content": summary(text)}
 
 
-def work(step: str, results: list[Any]) -> dict[str, Any]:
+def work(step: str, calls: list[Call], results: list[Any]) -> dict[str, Any]:
     """The next move of a step's agent: its calls one after the other, a failed one again, then the end."""
     done = [result.text for result in results if result.status != "error"]
-    calls = calls_of(step)
     if done and not ended_well(done[-1]):
         return said("The tool reports a failure.", "terminate", {"status": "failure", "answer": done[-1]})
     if len(done) == len(calls):
-        return said("", "terminate", {"status": "success", "answer": output(done[0])})
+        return said("", "terminate", {"status": "success", "answer": answer(calls, done)})
     thought, tool, arguments = calls[len(done)]
     if results and results[-1].status == "error":
         thought = "That call was cut off and has no result. It only reads and writes its own file: I make it again."
     return {**said(thought, tool, arguments), "delay": 1.5 if step == DISK_USE else 0.3}
 
 
-def calls_of(step: str) -> list[Call]:
-    """What the agent of a step does."""
+def answer(calls: list[Call], done: list[str]) -> str:
+    """What the step's program printed."""
+    printed = [text for (_, tool, _), text in zip(calls, done, strict=True) if tool == "python_execute"]
+    return output(printed[-1])
+
+
+def calls_of(step: str, tools: set[str]) -> list[Call]:
+    """What the agent of a step does; it draws charts if it has the tools for them."""
     if step == INVENTORY:
         look = {"command": "wc -c inventory.json && head -c 150 inventory.json | tr -d '\\n'"}
         return [program("I ask the packages themselves.", "inventory"), ("I look at the file.", "bash", look)]
@@ -62,8 +68,25 @@ def calls_of(step: str) -> list[Call]:
         return [program("I turn the requirements of the inventory around.", "dependencies")]
     if step == DISK_USE:
         return [program("I look at every file.", "disk_use")]
-    count = {"command": "wc -c report.html && grep -c data-bytes report.html"}
-    return [program("I put the three files together.", "report"), ("I count the rows of its table.", "bash", count)]
+    charts = CHARTS if "data_visualization" in tools else []
+    return [*charts, program("I put everything together on one page.", "report")]
+
+
+CHARTS: list[Call] = [
+    (
+        "I choose a chart for the sizes.",
+        "visualization_preparation",
+        {
+            "data_path": "sizes.csv",
+            "question": "Which packages take most of the disk?",
+            "chart_title": "Disk use by package, in megabytes",
+            "x": "package",
+            "y": "megabytes",
+        },
+    ),
+    ("I draw it, with what the numbers say.", "data_visualization", {"output_type": "html", "tool_type": "insight"}),
+]
+"""Calls that draw the chart of the report."""
 
 
 def program(thought: str, name: str) -> Call:

@@ -19,6 +19,9 @@ from .evidence import StepEvidence, read_evidence
 
 TASK = "Find out what this Python environment holds, and write a report with tables and charts."
 
+UNASKED = ["--confirm", "never"]
+"""The programs are clew's own, so nobody is asked about them where no sandbox contains them."""
+
 SCRIPT = Path(__file__).parent / "script.py"
 
 OPENING = """clew's demo: agents examine the Python environment that clew itself runs in.
@@ -67,7 +70,7 @@ def run(workspace: Path | None = None) -> int:
 
 def _crash(home: Path, thread: str, folder: Path) -> list[StepEvidence]:
     place = ["--thread", thread, "--workspace", str(folder), *_database(home)]
-    arguments = ["plan", TASK, "--model", f"script:{SCRIPT}", *place]
+    arguments = ["plan", TASK, "--model", f"script:{SCRIPT}", "--agents", "manus,data_analysis", *place, *UNASKED]
     _say_command(arguments)
     reporter, moment = make_reporter(json=False), Moment()
     with start(arguments, home) as child, closing(reporter):

@@ -9,19 +9,23 @@ import re
 import shutil
 import subprocess
 import sys
+from base64 import b64encode
 from datetime import datetime
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 
+from clew.apps.demo import script
 from clew.apps.demo.evidence import read_evidence
 from clew.apps.demo.programs import report
 from clew.apps.demo.show import Moment
 from clew.apps.session import open_session
 from clew.checkpoints.open import open_saver
+from clew.state.sandbox import SandboxOptions
 from clew.state.settings import Settings
 from clew.state.stream import ToolEndEvent, ToolStartEvent
+from clew.tools.sandbox.choice import describe_backend
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -90,8 +94,17 @@ def test_the_report_shows_what_was_measured_and_needs_no_other_file(demo):
     )
     assert f'<div id="packages"><b>{len(packages)}</b>' in page
     assert f"<b>{len(demo.read('dependencies.json')['edges'])}</b>dependencies" in page
-    assert page.count("<svg") == 4
-    assert not re.search(r"(src|href)=|url\(|@import", page)
+    assert page.count("<svg") == 3
+    assert re.findall(r"(?:src|href)=.{24}|url\(|@import", page) == ['src="data:image/svg+xml;base']
+    [chart] = (demo.workspace / "visualization").glob("*.svg")
+    assert b64encode(chart.read_bytes()).decode() in page
+    widest = max(packages, key=lambda package: package["bytes"])
+    assert widest["name"] in chart.read_text()
+
+
+async def test_python_ran_in_the_sandbox_that_is_named(demo):
+    contained = (await describe_backend(SandboxOptions())).contained
+    assert demo.out.count("bubblewrap: commands see the workspace and no other file") == (2 if contained else 0)
 
 
 def test_the_dependencies_are_those_of_the_inventory(demo):
@@ -165,3 +178,8 @@ def test_the_page_stands_what_an_environment_may_hold():
     page = report.document([lone], links, {"kinds": [], "largest": [], "copies": {"files": 0, "bytes": 0}})
     assert "a&lt;b" in page
     assert "a<b" not in page
+    assert "<svg" in page, "without a drawn chart there is a plain one"
+
+
+def test_without_the_tools_for_charts_the_report_is_made_all_the_same():
+    assert [tool for _, tool, _ in script.calls_of(script.REPORT, {"python_execute"})] == ["python_execute"]

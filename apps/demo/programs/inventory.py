@@ -1,7 +1,8 @@
-"""List the packages installed in this Python environment, into inventory.json."""
+"""List the packages installed in this Python environment, into inventory.json, and their sizes into sizes.csv."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import stat
@@ -22,6 +23,9 @@ def main() -> None:
             packages[normal(found.name)] = describe(found)
     ordered = [packages[name] for name in sorted(packages)]
     Path("inventory.json").write_text(json.dumps(ordered, indent=1), encoding="utf-8")
+    with Path("sizes.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = [(package["name"], round(package["bytes"] / 1e6, 2)) for package in ordered]
+        csv.writer(file).writerows([("package", "megabytes"), *rows])
     files, size = (sum(package[key] for package in ordered) for key in ("files", "bytes"))
     print(f"{len(ordered)} packages are installed, with {files:,} files and {size / 1e6:.1f} MB.")
 

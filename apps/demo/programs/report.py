@@ -1,9 +1,13 @@
-"""Make report.html, one page that needs no other file, from inventory.json, dependencies.json and disk.json."""
+"""Make report.html, one page that needs no other file, from inventory.json, dependencies.json and disk.json.
+
+A chart that was drawn into the folder visualization comes first.
+"""
 
 from __future__ import annotations
 
 import json
 import platform
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
 from math import pi, sqrt
@@ -22,7 +26,8 @@ h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2.2rem 0 .6
 .figures div { border-top: 3px solid var(--bar); padding-top: .4rem; color: var(--soft); }
 .figures b { display: block; font-size: 1.5rem; color: var(--ink); }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2.5rem; }
-svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
+svg, img { width: 100%; height: auto; } img { max-width: 46rem; }
+svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
 svg .soft { fill: var(--soft); } rect { fill: var(--bar); } path { fill: none; stroke: var(--arc); opacity: .55; }
 circle { fill: var(--bar); }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
@@ -44,12 +49,16 @@ def main() -> None:
         for name in ("inventory.json", "dependencies.json", "disk.json")
     )
     page = Path("report.html")
-    page.write_text(document(packages, links, disk), encoding="utf-8")
+    drawn = next(iter(sorted(Path("visualization").glob("*.svg"))), None)
+    chart = drawn.read_bytes() if drawn else None
+    page.write_text(document(packages, links, disk, chart), encoding="utf-8")
     print(f"report.html has {len(packages)} packages in its table and {page.stat().st_size / 1000:.0f} kB.")
 
 
-def document(packages: list[dict[str, Any]], links: dict[str, Any], disk: dict[str, Any]) -> str:
-    """The whole page."""
+def document(
+    packages: list[dict[str, Any]], links: dict[str, Any], disk: dict[str, Any], chart: bytes | None = None
+) -> str:
+    """The whole page; `chart` is an SVG of the sizes, without which a plain one is made here."""
     by_size = sorted(packages, key=lambda package: -package["bytes"])
     sizes = [(package["name"], package["bytes"]) for package in by_size]
     names = [name for name, _ in linked_most(links["edges"])]
@@ -62,7 +71,7 @@ def document(packages: list[dict[str, Any]], links: dict[str, Any], disk: dict[s
             f"<p>Python {platform.python_version()} on {platform.system()}, measured by the agents of clew's demo. "
             "The model that led them was scripted; every number here was measured on this machine.</p>",
             figures(packages, links, disk),
-            section("Disk use by package", bars(sizes, megabytes)),
+            picture(chart) if chart else section("Disk use by package", bars(sizes, megabytes)),
             '<div class="pair">',
             section("Disk use by kind of file", bars(disk["kinds"], megabytes, width=460)),
             section("Licences as stated", bars(links["licences"], str, width=460)),
@@ -95,6 +104,12 @@ def figures(packages: list[dict[str, Any]], links: dict[str, Any], disk: dict[st
     ]
     boxes = "".join(f'<div id="{key}"><b>{value}</b>{escape(text)}</div>' for key, value, text in totals)
     return f'<div class="figures">{boxes}</div>'
+
+
+def picture(chart: bytes) -> str:
+    """A drawn chart within the page."""
+    address = f"data:image/svg+xml;base64,{b64encode(chart).decode()}"
+    return f'<section><img alt="Bars of the packages by size" src="{address}"></section>'
 
 
 def bars(values: Sequence[Sequence[Any]], write: Any, width: int = 960) -> str:
