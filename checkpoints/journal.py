@@ -7,12 +7,16 @@ run again. What a crash left as `started` may or may not have taken effect.
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
+from zlib import crc32
 
 from langchain_core.messages import ToolMessage
 
 from .durable import DurableSaver
 
 CallStatus = Literal["started", "waiting", "done"]
+
+SWEEP_EVERY = 16
+"""Checkpoints of which about one drops the entries of those before it: a sweep costs as much as all else at a call."""
 
 _FORGET = "DELETE FROM journal WHERE thread = ? AND namespace = ? AND checkpoint_id < ?"
 _BEGIN = """INSERT INTO journal (thread, namespace, checkpoint_id, task, call, status) VALUES (?, ?, ?, ?, ?, 'started')
@@ -97,9 +101,12 @@ class Journal:
         await self._database.write((_WAIT, key))
 
     async def finish(self, key: CallKey, checkpoint_id: str, result: ToolMessage) -> None:
-        """Record the call as done, with its result, and drop the entries of earlier checkpoints."""
-        old = (key.thread, key.namespace, checkpoint_id)
-        await self._database.write((_FORGET, old), (_FINISH, (*self._serde.dumps_typed(result), *key)))
+        """Record the call as done, with its result; now and then drop the entries of earlier checkpoints."""
+        done = (_FINISH, (*self._serde.dumps_typed(result), *key))
+        if crc32(checkpoint_id.encode()) % SWEEP_EVERY:
+            await self._database.write(done)
+        else:
+            await self._database.write((_FORGET, (key.thread, key.namespace, checkpoint_id)), done)
 
     async def close(self, thread: str, namespace: str) -> None:
         """Drop the entries of an agent graph that has ended."""

@@ -22,6 +22,12 @@ def is_image(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") in IMAGE_TYPES
 
 
+def has_images(message: BaseMessage) -> bool:
+    """Whether a message's content has an image among its blocks."""
+    # A text would be gone through letter by letter.
+    return not isinstance(message.content, str) and any(map(is_image, message.content))
+
+
 def without_images(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
     """The messages with a text marker for each image; a message without images stays the same object."""
     return [_without_images(message) for message in messages]
@@ -38,7 +44,7 @@ def images_after_tools(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
         if not isinstance(message, ToolMessage) and waiting:
             moved.append(HumanMessage(waiting))
             waiting = []
-        if isinstance(message, ToolMessage) and any(map(is_image, message.content)):
+        if isinstance(message, ToolMessage) and has_images(message):
             waiting += [{"type": "text", "text": f"Images of the tool call {message.tool_call_id}:"}]
             waiting += [block for block in message.content if is_image(block)]
             message = _with_marker(message, IMAGE_BELOW)
@@ -47,9 +53,7 @@ def images_after_tools(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
 
 
 def _without_images(message: BaseMessage) -> BaseMessage:
-    if isinstance(message.content, str) or not any(map(is_image, message.content)):
-        return message
-    return _with_marker(message, IMAGE_MARKER)
+    return _with_marker(message, IMAGE_MARKER) if has_images(message) else message
 
 
 def _with_marker(message: BaseMessage, marker: str) -> BaseMessage:

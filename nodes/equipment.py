@@ -62,6 +62,7 @@ class Equipment:
     _bound: dict[int, BoundModel] = field(default_factory=dict)
     _workspaces: dict[tuple[str | None, str | None], Path] = field(default_factory=dict)
     _contains: dict[SandboxOptions, bool] = field(default_factory=dict)
+    _meters: list[tuple[RunContext, dict[str, float], Meter]] = field(default_factory=list)
 
     @property
     def condensers(self) -> Sequence[Condenser]:
@@ -102,8 +103,14 @@ class Equipment:
         return fill(spec_template(self.spec.next_step_prompt), {"workspace": str(workspace)})
 
     def meter(self, progress: Progress, runtime: Runtime[RunContext]) -> Meter:
-        """The limits in force."""
-        return meter(self.spec, self.settings, run_context(runtime), progress)
+        """The limits in force. The newest are kept: every step of a run asks three times for the same."""
+        context, raised = run_context(runtime), progress["raised"]
+        for known_context, known_raised, known in self._meters:
+            if known_context == context and known_raised == raised:
+                return known
+        found = meter(self.spec, self.settings, context, progress)
+        self._meters[:] = [(context, raised, found)]
+        return found
 
     async def is_contained(self) -> bool:
         """Whether a sandbox keeps what the tools run from all that is outside of the workspace; found out once."""

@@ -69,8 +69,9 @@ class Meter(NamedTuple):
         usage, seconds = Usage.model_validate(progress["usage"]), seconds_of(progress, config)
         total = progress["iteration"] - self.base
         for budget, steps, is_lease in ((self.run, total, self.is_child), (self.own, progress["steps"], False)):
-            if kind := budget.after(steps, usage, seconds).spent_kind():
-                return Met(kind, used_kinds(steps, usage, seconds)[kind], getattr(budget, kind), is_lease)
+            used = used_kinds(steps, usage, seconds)
+            if kind := budget.kind_met(used):
+                return Met(kind, used[kind], getattr(budget, kind), is_lease)
         return None
 
 

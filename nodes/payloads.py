@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from ..checkpoints.blobs import BlobStore
-from ..models.vision import is_image
+from ..models.vision import has_images, is_image
 from .once import run_saver
 
 REFERENCE = "blob"
@@ -36,11 +36,13 @@ async def with_data(messages: Sequence[BaseMessage], config: RunnableConfig) -> 
     saver = run_saver(config)
     if saver is None:
         return list(messages)
+    if not any(map(has_images, messages)):
+        return list(messages)
     return [await _map_images(message, lambda block: _load(block, saver.blobs)) for message in messages]
 
 
 async def _map_images(message: Message, change: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]) -> Message:
-    if isinstance(message.content, str) or not any(map(is_image, message.content)):
+    if not has_images(message):
         return message
     blocks = [await change(block) if isinstance(block, dict) else block for block in message.content]
     return message.model_copy(update={"content": blocks})

@@ -87,6 +87,11 @@ class Budget(BaseModel):
         """The first kind of which nothing is left."""
         return next((kind for kind in KINDS if getattr(self, kind) == 0), None)
 
+    def kind_met(self, used: Mapping[str, float]) -> LimitKind | None:
+        """The first kind of which all that this allows is used, or more."""
+        bounds = ((kind, getattr(self, kind)) for kind in KINDS)
+        return next((kind for kind, bound in bounds if bound is not None and used[kind] >= bound), None)
+
     def is_spent(self) -> bool:
         """Whether any bounded part of it is used up."""
         return self.spent_kind() is not None

@@ -43,11 +43,11 @@ async def test_calls_of_other_threads_namespaces_tasks_and_ids_are_other_calls(j
 
 
 async def test_entries_of_earlier_checkpoints_are_dropped_as_later_ones_come(journal):
-    for number in range(50):
+    for number in range(200):
         key = KEY._replace(task=str(number))
         await journal.begin(key, f"{number:03}")
         await journal.finish(key, f"{number:03}", RESULT)
-    assert len(await journal._database.fetch("SELECT task FROM journal")) == 1
+    assert len(await journal._database.fetch("SELECT task FROM journal")) < 100
 
 
 async def test_an_agent_that_has_ended_leaves_no_entries(journal):
