@@ -93,7 +93,7 @@ def _finished(path: list[str], task: Mapping[str, Any]) -> Iterator[Event]:
     progress = result.get("progress") or {}
     if task["name"] == "think":
         yield from (_reply(path, message, progress) for message in _messages(result, AIMessage))
-    elif _runs_call(task):
+    elif _runs_call(task) or task["name"] == "confirm":
         yield from (_result(path, message) for message in _messages(result, ToolMessage))
     elif task["name"] == "check_stuck" and progress.get("nudge") and not progress.get("ending"):
         yield NudgeEvent(path=path, text=progress["nudge"])

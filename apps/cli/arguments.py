@@ -84,6 +84,12 @@ def _add_resume(commands: Commands[ArgumentParser]) -> None:
         default=[],
         help="answer the question, or the one with ID",
     )
+    parser.add_argument("--approve", action="store_true", help="approve the calls, or the plan, that it asks about")
+    parser.add_argument(
+        "--approve-kind", action="store_true", help="approve the calls, and for the rest of the run all of these kinds"
+    )
+    parser.add_argument("--reject", metavar="[ID=]REASON", action="append", default=[], help="reject all, or one by id")
+    parser.add_argument("--edit", metavar="[ID=]JSON", action="append", default=[], help="approve with these arguments")
     parser.add_argument("--model", metavar="NAME", help="another model than the thread's")
     parser.add_argument("--workspace", type=Path, metavar="DIR", help="another folder than the thread's")
     _add_driving(parser)

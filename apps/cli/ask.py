@@ -10,6 +10,7 @@ from typing import Any
 
 from ...state.stream import QuestionEvent
 from ..answers import resume_value
+from .decide import decide_call
 from .report import Reporter
 
 LONGEST_LINE = 65536
@@ -19,25 +20,36 @@ LONGEST_LINE = 65536
 async def ask_all(questions: Sequence[QuestionEvent], reporter: Reporter) -> dict[str, Any]:
     """The answers to the questions, by id; those from the first one on that the person leaves (Ctrl-D) are missing.
 
-    An empty line takes the first option where there are options, and asks again where there are none.
+    An empty line takes the first option where there are options, and asks again where there are none. It never
+    approves a call.
     """
     answers: dict[str, Any] = {}
     for question in questions:
         if len(questions) > 1:
             reporter.note(question.question)
-        line = await _answer(question)
-        if line is None:
+        answer = await (_decide(question, reporter) if question.kind == "confirm" else _answer(question))
+        if answer is None:
             break
-        answers[question.id] = resume_value(question, line)
+        answers[question.id] = answer
     return answers
 
 
-async def _answer(question: QuestionEvent) -> str | None:
+async def _decide(question: QuestionEvent, reporter: Reporter) -> Any:
+    decisions: dict[str, Any] = {}
+    for call in question.data.get("calls", []):
+        decision = await decide_call(call, reporter, read_line)
+        if decision is None:
+            break
+        decisions[call["id"]] = decision
+    return {"calls": decisions} if decisions else None
+
+
+async def _answer(question: QuestionEvent) -> Any:
     default = question.options[0] if question.options else ""
     prompt = f"answer [{default}]> " if default else "answer> "
     while (line := await read_line(prompt)) is not None:
         if line.strip() or default:
-            return line.strip() or default
+            return resume_value(question, line.strip() or default)
     return None
 
 

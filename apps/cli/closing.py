@@ -38,15 +38,22 @@ def next_steps(thread: str, end: EndEvent, questions: Sequence[QuestionEvent], a
             flag for question in questions for name in question.data if (flag := LIMIT_FLAGS.get(name))
         )
         return [f"go on with: {resume} {' '.join(f'{flag} N' for flag in flags)}"]
-    if len(questions) == 1:
-        return [f"answer with: {resume} --answer TEXT"]
     if questions:
-        return [f"answer with: {resume} --answer {question.id}=TEXT" for question in questions]
+        return [how_to_answer(question, resume, alone=len(questions) == 1) for question in questions]
     if end.status == "limit":
         return [f"go on with: {resume} {flag_of(end.reason)} N"]
     if end.status in ("error", "stuck", "cancelled"):
         return [f"try again with: {resume}"]
     return [f"look at it with: {command('show', thread, arguments)}"]
+
+
+def how_to_answer(question: QuestionEvent, resume: str, *, alone: bool) -> str:
+    """The line that says how one question is answered; `alone` is whether the thread asks no other."""
+    if question.kind != "confirm":
+        return f"answer with: {resume} --answer {'' if alone else f'{question.id}='}TEXT"
+    calls = [call["id"] for call in question.data.get("calls", [])]
+    name = f"{calls[0] if len(calls) == 1 else 'ID'}=" if not alone or len(calls) != 1 else ""
+    return f"answer with: {resume} --approve | --approve-kind | --reject {name}REASON | --edit {name}JSON"
 
 
 def command(name: str, thread: str, arguments: Namespace) -> str:

@@ -134,6 +134,7 @@ class Conversation:
         return somebody and not self._record.headless and not self._stopped
 
     async def _ask(self, questions: list[QuestionEvent]) -> dict[str, Any]:
+        self._reporter.close()
         asking = asyncio.ensure_future(ask_all(questions, self._reporter))
         with on_stop(asking.cancel):
             await asyncio.wait({asking})

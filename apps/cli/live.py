@@ -19,6 +19,7 @@ from ...state.stream import (
     ToolStartEvent,
 )
 from .report import brief, event_lines, usage_text
+from .review_panel import review
 
 STYLES = {
     "start": "dim",
@@ -84,6 +85,10 @@ class LiveReporter:
         style = STYLES.get(event.event, "")
         if isinstance(event, ToolEndEvent) and event.status == "error":
             style = "red"
+        if isinstance(event, QuestionEvent) and event.kind == "confirm":
+            first, *_ = event_lines(event)
+            self._console.print(Text(first, style=style), review(event))
+            return
         for line in event_lines(event):
             self._console.print(Text(line, style=style))
 

@@ -24,6 +24,7 @@ from ...state.stream import (
     ToolStartEvent,
     write_event,
 )
+from .review import call_lines
 
 LINE_WIDTH = 160
 """Characters of one line about a call or a result."""
@@ -125,6 +126,9 @@ def question_lines(question: QuestionEvent) -> Iterator[str]:
     if question.kind == "plan":
         yield from str(question.data.get("text", "")).splitlines()
     yield f"{_place(question.path)}asks ({question.kind}): {question.question}"
+    if question.kind == "confirm":
+        yield from call_lines(question)
+        return
     yield from (f"  {number}. {option}" for number, option in enumerate(question.options, 1))
 
 

@@ -14,6 +14,7 @@ from ...state.limits import used_kinds
 from ...state.settings import Settings, load_settings
 from ...state.thread import ThreadRecord
 from ..answers import match_answers, raise_limits
+from ..decisions import Flags, decide
 from ..log import logging_to
 from ..session import PLAN, Session, open_session
 from ..task import task_input
@@ -40,13 +41,18 @@ async def _run(arguments: Namespace, settings: Settings) -> int:
         view = await session.view(record)
         if view.status == "running":
             raise ThreadBusy(f"thread {record.thread} is being run by {view.reason}: wait for it or stop it")
-        answers = match_answers(arguments.answer, view.questions) | raise_limits(
-            view.questions, given_limits(arguments)
-        )
+        answers = _answers(arguments, view)
         conversation = Conversation(session, record, arguments)
         if view.status in ("finished", "rejected") or (view.status == "waiting" and view.questions and not answers):
             return await conversation.stand(view)
         return await conversation.run(await _input(session, record, view, answers, arguments), view)
+
+
+def _answers(arguments: Namespace, view: ThreadView) -> dict[str, Any]:
+    flags = Flags(arguments.approve, arguments.approve_kind, arguments.reject, arguments.edit)
+    told = match_answers(arguments.answer, view.questions)
+    decided = decide(flags, [question for question in view.questions if question.id not in told])
+    return told | decided | raise_limits(view.questions, given_limits(arguments))
 
 
 async def _input(

@@ -15,7 +15,7 @@ from ...state.settings import load_settings
 from ...state.thread import ThreadRecord
 from ..session import Session, open_session
 from ..view import ThreadView
-from .closing import command
+from .closing import command, how_to_answer
 from .plan_table import COLUMNS, plan_rows
 from .report import brief, question_lines, usage_text
 from .table import print_table
@@ -120,7 +120,7 @@ def _asked(view: ThreadView, arguments: Namespace) -> Iterator[str]:
     resume = command("resume", view.thread, arguments)
     for question in view.questions:
         yield from question_lines(question)
-        yield f"  answer with: {resume} --answer {question.id}=TEXT"
+        yield f"  {how_to_answer(question, resume, alone=len(view.questions) == 1)}"
     if view.answer:
         yield f"answer: {view.answer}"
     elif view.unfinished and not view.questions and view.status != "running":
