@@ -4,7 +4,7 @@
 
     START → think → act (one task per tool call) → check_stuck → think …
     think ⇢ assess ⇢ confirm ⇢ act           where a call may need a person
-    START, check_stuck → observe_<name> → think   with the context nodes of a spec
+    START, check_stuck ⇢ observe_<name> → think   with the context nodes of a spec, where they are due
     START, check_stuck → condense → think    with condensers; without a summary that it needs ⇢ terminate
     check_stuck ⇢ act                        calls of the same reply that had to wait for their turn
     think, check_stuck ⇢ delegate_<agent> → check_stuck   with the delegates of a spec: see `graphs/delegate.py`
@@ -16,13 +16,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.tools import BaseTool
-from langgraph._internal._runnable import RunnableCallable
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
@@ -33,9 +31,11 @@ from ..nodes.assess import assess_node, route_assess
 from ..nodes.check_stuck import check_stuck_node, route_check_stuck
 from ..nodes.condense import condense_node, route_condense
 from ..nodes.confirm import confirm_node, route_confirm
+from ..nodes.context import ContextChain, ContextNode
 from ..nodes.equipment import Equipment
 from ..nodes.gate import gate_node, route_gate
 from ..nodes.model_source import ModelSource
+from ..nodes.observe_browser import browser_in_use, observe_browser_node
 from ..nodes.observe_plan import observe_plan_node
 from ..nodes.terminate import terminate_node
 from ..nodes.think import route_think, think_node
@@ -64,7 +64,13 @@ CONDENSE = "condense"
 PLAN = "plan"
 """The context node of an agent that works by a plan of its own, which is then a channel of its state."""
 
-CONTEXT_NODES: Mapping[str, Callable[[Equipment], RunnableCallable]] = MappingProxyType({PLAN: observe_plan_node})
+CONTEXT_NODES: Mapping[str, ContextNode] = MappingProxyType(
+    {
+        PLAN: ContextNode(observe_plan_node),
+        "browser": ContextNode(observe_browser_node),
+        "recent_browser": ContextNode(observe_browser_node, browser_in_use),
+    }
+)
 """What a spec's `context` may name; the node is called `observe_<name>`."""
 
 AgentGraph = CompiledStateGraph[AgentState, RunContext, AgentInput, AgentState]
@@ -129,7 +135,7 @@ def _build(
 ) -> StateGraph[Any, RunContext, AgentInput, Any]:
     state = PlanningState if PLAN in equipment.spec.context else AgentState
     graph = StateGraph(state, context_schema=RunContext, input_schema=AgentInput)
-    begin = _add_context(graph, equipment)
+    context = _add_context(graph, equipment)
     graph.add_node("think", think_node(equipment))
     graph.add_node("assess", assess_node(equipment))
     graph.add_node("confirm", confirm_node(equipment))
@@ -139,32 +145,38 @@ def _build(
     graph.add_node("gate", gate_node(equipment))
     graph.add_node("terminate", terminate_node(equipment))
 
-    graph.add_edge(START, begin)
-    calls = ["act", *delegates]
+    calls, begin = ["act", *delegates], context.targets()
     graph.add_conditional_edges("think", route_think(equipment), ["assess", *calls, "check_stuck", "terminate"])
     graph.add_conditional_edges("assess", route_assess(equipment), ["confirm", *calls])
     graph.add_conditional_edges("confirm", route_confirm(equipment), [*calls, "check_stuck"])
     graph.add_edge("act", "check_stuck")
-    after = [begin, *calls, "gate", "terminate"]
-    graph.add_conditional_edges("check_stuck", route_check_stuck(equipment, begin), after)
-    graph.add_conditional_edges("gate", route_gate(begin), [begin, "terminate"])
+    after = [*begin, *calls, "gate", "terminate"]
+    graph.add_conditional_edges("check_stuck", route_check_stuck(equipment, context.begin), after)
+    graph.add_conditional_edges("gate", route_gate(context.begin), [*begin, "terminate"])
     graph.add_edge("terminate", END)
     return graph
 
 
-def _add_context(graph: StateGraph[Any, Any, Any, Any], equipment: Equipment) -> str:
-    """Put what a spec adds before think, one after the other; the name of the node that begins a step."""
-    chain = [*(f"observe_{name}" for name in equipment.spec.context), "think"]
-    for name, (own, following) in zip(equipment.spec.context, pairwise(chain), strict=True):
-        if name not in CONTEXT_NODES:
-            raise UsageError(f"no context node {name!r}; there are: {', '.join(CONTEXT_NODES)}")
-        graph.add_node(own, CONTEXT_NODES[name](equipment))
-        graph.add_edge(own, following)
-    if not equipment.condensers:
-        return chain[0]
-    graph.add_node(CONDENSE, condense_node(equipment))
-    graph.add_conditional_edges(CONDENSE, route_condense(chain[0]), [chain[0], "terminate"])
-    return CONDENSE
+def _add_context(graph: StateGraph[Any, Any, Any, Any], equipment: Equipment) -> ContextChain:
+    """Put what a spec adds before think, one after the other: condensers first, then its context nodes."""
+    names = equipment.spec.context
+    if unknown := [name for name in names if name not in CONTEXT_NODES]:
+        raise UsageError(f"no context node {unknown[0]!r}; there are: {', '.join(CONTEXT_NODES)}")
+    observing = [(f"observe_{name}", CONTEXT_NODES[name].due) for name in names]
+    chain = ContextChain([(CONDENSE, None), *observing] if equipment.condensers else observing)
+    if equipment.condensers:
+        graph.add_node(CONDENSE, condense_node(equipment))
+    for name in names:
+        graph.add_node(f"observe_{name}", CONTEXT_NODES[name].make(equipment))
+    for place in (START, *(own for own, _ in chain.nodes)):
+        following = chain.targets("" if place == START else place)
+        if place == CONDENSE:
+            graph.add_conditional_edges(place, route_condense(chain.after(place)), [*following, "terminate"])
+        elif len(following) == 1:
+            graph.add_edge(place, following[0])
+        else:
+            graph.add_conditional_edges(place, chain.route("" if place == START else place), following)
+    return chain
 
 
 def continue_task(state: dict[str, Any]) -> Command[str]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ..state.errors import UsageError
 from ..state.spec import AgentSpec
 from ..tools.plugins import list_plugins, load_plugin, load_plugins
+from .browser import BROWSER
 from .coding import CODING
 
 PLUGINS = "clew.agents"
@@ -20,7 +21,8 @@ MANUS = AgentSpec(
     system_prompt="prompt:manus_system",
     next_step_prompt="prompt:manus_next_step",
     tools=("python_execute", "bash", "str_replace_editor", "ask_human", "terminate"),
-    optional_tools=("web_search", "web_fetch"),
+    optional_tools=("browser_use", "web_search", "web_fetch"),
+    context=("recent_browser",),
     max_steps=20,
     max_observe=10_000,
 )
@@ -31,12 +33,12 @@ PLANNING = AgentSpec(
     system_prompt="prompt:planning_system",
     tools=("planning", *MANUS.tools),
     optional_tools=MANUS.optional_tools,
-    context=("plan",),
+    context=("plan", "recent_browser"),
     max_steps=20,
     max_observe=10_000,
 )
 
-BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType({spec.name: spec for spec in (MANUS, PLANNING, *CODING)})
+BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType({spec.name: spec for spec in (MANUS, PLANNING, BROWSER, *CODING)})
 """The built-in specs by name."""
 
 

@@ -12,4 +12,5 @@ from .plan import create_plan_flow
 
 manus = create_agent("manus")
 planning = create_agent("planning")
+browser = create_agent("browser")
 plan = create_plan_flow({"manus": "manus"})

@@ -31,6 +31,7 @@ from .observation import observed
 from .once import run_once
 from .payloads import with_references
 from .reply import INVALID_ARGUMENTS, fresh_id
+from .services import CountedModel, call_services
 from .tool_config import tool_config
 
 
@@ -42,13 +43,20 @@ def act_node(equipment: Equipment) -> RunnableCallable:
         if refusal := _refusal(call, equipment):
             return {"messages": Fresh([_failure(call, refusal)])}
         path = [*agent_path(config), equipment.spec.name]
-        own_config = tool_config(with_plan(config, task), task=task["task"], workspace=workspace, path=path)
+        model = CountedModel(equipment, config, runtime)
+        own_config = tool_config(
+            with_plan(config, task),
+            task=task["task"],
+            workspace=workspace,
+            path=path,
+            services=call_services(config, saved=task.get("saved"), ask=model.ask),
+        )
         tool = equipment.tools[call["name"]]
 
         async def run() -> ToolMessage:
             result = await _run(tool, call, own_config, equipment.spec.tool_timeout)
             result = await with_references(result, config)
-            observation = await observed(result, equipment.spec.max_observe, workspace)
+            observation = model.noted(await observed(result, equipment.spec.max_observe, workspace))
             return observation.model_copy(update={"id": fresh_id()})
 
         def interrupted() -> ToolMessage:

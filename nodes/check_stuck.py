@@ -17,6 +17,7 @@ from ..prompts.load import load_prompt
 from ..state.agent import AgentState, Ending
 from ..state.context import RunContext
 from ..state.planning import AnyAgentState
+from .context import Begin
 from .dispatch import next_calls, unanswered_calls
 from .equipment import Equipment
 from .node import node, route
@@ -97,7 +98,7 @@ def check_stuck_node(equipment: Equipment) -> RunnableCallable:
     return node(check_stuck)
 
 
-def route_check_stuck(equipment: Equipment, begin: str) -> RunnableCallable:
+def route_check_stuck(equipment: Equipment, begin: Begin) -> RunnableCallable:
     """`act` while calls are left, `terminate` at an end, `gate` where a limit is met, else what begins a step."""
 
     async def after_check_stuck(
@@ -108,7 +109,7 @@ def route_check_stuck(equipment: Equipment, begin: str) -> RunnableCallable:
             return "terminate"
         if calls := next_calls(state, equipment, config, runtime):
             return calls
-        return "gate" if equipment.meter(progress, runtime).met(progress, config) else begin
+        return "gate" if equipment.meter(progress, runtime).met(progress, config) else begin(state)
 
     return route(after_check_stuck)
 

@@ -31,6 +31,7 @@ from ..state.events import history_events
 from ..state.outcome import Usage
 from ..state.planning import AnyAgentState
 from .condensed import masked, summary_message
+from .context import Begin
 from .equipment import Equipment
 from .model_source import ModelSource
 from .node import node, route
@@ -83,13 +84,13 @@ def condense_node(equipment: Equipment) -> RunnableCallable:
     return node(condense)
 
 
-def route_condense(following: str) -> RunnableCallable:
+def route_condense(following: Begin) -> RunnableCallable:
     """`terminate` where no summary could be made, else the node that follows."""
 
     async def after_condense(state: AnyAgentState) -> str:
         progress = state.get("progress")
         running = state.get("status") == "running"
-        return "terminate" if running and progress and progress["ending"] else following
+        return "terminate" if running and progress and progress["ending"] else following(state)
 
     return route(after_condense)
 

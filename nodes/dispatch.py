@@ -17,8 +17,10 @@ from ..state.context import RunContext
 from ..state.limits import Budget, Lease
 from ..state.planning import PlanningState
 from ..tools.delegate import DELEGATE, DelegateArguments
+from ..tools.run_services import Observable
 from ..tools.traits import traits_of
 from .equipment import Equipment
+from .services import newest_saved
 
 NOTHING = Budget(steps=0)
 
@@ -51,7 +53,7 @@ def next_calls(
 def _send(call: ToolCall, task: str, state: AgentState, equipment: Equipment, lease: Lease | None) -> Send | None:
     if _delegate(call, equipment):
         return _delegation(call, task, state, equipment, lease) if lease else None
-    return Send("act", _task(call, task, state))
+    return Send("act", _task(call, task, state, equipment))
 
 
 def _delegation(call: ToolCall, task: str, state: AgentState, equipment: Equipment, lease: Lease) -> Send:
@@ -71,7 +73,9 @@ def _delegate(call: ToolCall, equipment: Equipment) -> str:
     return agent if agent in equipment.delegates else ""
 
 
-def _task(call: ToolCall, task: str, state: AgentState) -> ToolTask:
+def _task(call: ToolCall, task: str, state: AgentState, equipment: Equipment) -> ToolTask:
+    if isinstance(equipment.tools.get(call["name"]), Observable):
+        return ToolTask(call=call, task=task, saved=newest_saved(state["messages"], call["name"]))
     if call["name"] != "planning" or "plan" not in state:
         return ToolTask(call=call, task=task)
     plan = cast(PlanningState, state)["plan"]

@@ -15,6 +15,7 @@ from ..state.context import RunContext, can_ask, run_context
 from ..state.limits import LimitKind
 from ..state.planning import AnyAgentState
 from .clock import clocked
+from .context import Begin
 from .equipment import Equipment, agent_path
 from .limit_question import limit_question, raised_limits
 from .limits import LENT, Met
@@ -41,11 +42,11 @@ def gate_node(equipment: Equipment) -> RunnableCallable:
     return node(gate)
 
 
-def route_gate(begin: str) -> RunnableCallable:
+def route_gate(begin: Begin) -> RunnableCallable:
     """`terminate` if the task is to end, else what begins a step."""
 
     async def after_gate(state: AnyAgentState) -> str:
-        return "terminate" if state["progress"]["ending"] else begin
+        return "terminate" if state["progress"]["ending"] else begin(state)
 
     return route(after_gate)
 

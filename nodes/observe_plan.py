@@ -34,9 +34,9 @@ def observe_plan_node(equipment: Equipment) -> RunnableCallable:
     """The context node `plan`: seed ``planning-system.md``, steps 2 and 3 of the workflow."""
 
     async def observe_plan(state: PlanningState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        plan = state["plan"]
+        plan, earlier = state["plan"], state.get("context") or []
         if plan is None:
-            return {"context": [HumanMessage(load_prompt("no_plan"))]}
+            return {"context": [*earlier, HumanMessage(load_prompt("no_plan"))]}
         operations = [*_track(plan, state["messages"]), *_begin(plan)]
         plan = apply_operations(plan, operations)
         await publish(plan, runtime)
@@ -46,7 +46,7 @@ def observe_plan_node(equipment: Equipment) -> RunnableCallable:
             plan=cut_middle(plan.render(), PLAN_LENGTH),
             step=current.text if current else "(none is left that can be worked on)",
         )
-        update: dict[str, Any] = {"context": [HumanMessage(text)]}
+        update: dict[str, Any] = {"context": [*earlier, HumanMessage(text)]}
         return {**update, "plan": dump_operations(operations)} if operations else update
 
     return node(observe_plan)

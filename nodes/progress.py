@@ -15,6 +15,7 @@ from ..state.delegation import delegate_reports
 from ..state.errors import UsageError
 from ..state.outcome import Usage
 from .clock import clocked
+from .services import used_by_tools
 from .view import is_task
 
 LONG_ACT = 1.0
@@ -53,16 +54,18 @@ def current_progress(state: AgentState, context: RunContext) -> Progress:
 
 
 def up_to_date(progress: Progress, history: Sequence[AnyMessage], config: RunnableConfig) -> Progress:
-    """The counters with what delegates took and used whose reports came since, and with the time of an act that took
-    long: what follows may be a question, and the time before it must not pass for a part of the wait.
+    """The counters with what delegates and tools used whose results came since, and with the time of a long act.
+
+    That time is counted at once: what follows may be a question, whose wait it must not pass for a part of.
 
     They are the same where neither is the case; `think` counts the time of a short act in.
     """
-    reports = list(delegate_reports(history[progress["delegated"] :]))
+    since = history[progress["delegated"] :]
+    reports, asked = list(delegate_reports(since)), list(used_by_tools(since))
     now = clocked(progress, config, at_least=max((report.seconds for report in reports), default=0.0))
-    if not reports:
+    if not reports and not asked:
         return cast(Progress, {**progress, **now}) if now["seconds"] - progress["seconds"] >= LONG_ACT else progress
-    usage = sum((report.usage for report in reports), Usage.model_validate(progress["usage"]))
+    usage = sum([*(report.usage for report in reports), *asked], Usage.model_validate(progress["usage"]))
     iteration = progress["iteration"] + sum(report.iterations for report in reports)
     approved = [
         kind for kinds in (progress.get("approved", []), *(each.approved for each in reports)) for kind in kinds

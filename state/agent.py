@@ -136,3 +136,6 @@ class ToolTask(TypedDict):
 
     plan: NotRequired[dict[str, Any] | None]
     """For a call of `planning`: a dump of the thread's plan, None where there is none."""
+
+    saved: NotRequired[dict[str, Any] | None]
+    """For a tool whose session comes back after a crash: the references of what it saved last."""

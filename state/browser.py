@@ -79,6 +79,15 @@ class BrowserSettings(BaseModel):
     dialogs: Literal["accept", "dismiss"] = "accept"
     """How alert, confirm and prompt dialogs are answered; the model is told of each."""
 
+    screenshots: bool = True
+    """Keep a picture of the page after each action in the workspace, for people to look at."""
+
+    labels: bool = True
+    """Draw the elements' indices on the pictures that a model which sees is sent."""
+
+    trace: bool = False
+    """Record Playwright traces into the workspace. They hold all that is seen, sent and typed, secrets too."""
+
     margin: NonNegativeInt | None = 500
     """CSS pixels above and below the viewport that the state of a page covers; None for the whole page."""
 

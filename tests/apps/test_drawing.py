@@ -90,7 +90,7 @@ def test_letters_show_every_node_and_where_it_leads(agent_graph):
     for name in agent_graph.nodes:
         assert f"| {name.strip('_')} |" in drawing
     assert drawing.isascii()
-    assert "gate -> terminate, think" in leads.splitlines()
+    assert "gate -> observe_recent_browser, terminate, think" in leads.splitlines()
     assert {"v", "^"} <= set(drawing)
 
 

@@ -58,7 +58,8 @@ async def open_context(
             context = await _context(browser, found, settings, proxy)
             owned = context if found.remote else browser
         try:
-            if storage is not None:
+            if storage and not settings.profile and not (found.remote and settings.join):
+                # A profile that outlives its browser keeps its own.
                 await context.set_storage_state(storage)  # type: ignore[arg-type]
             yield context
         finally:

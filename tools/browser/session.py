@@ -103,7 +103,8 @@ class BrowserSession:
         await self.openings.watch()
         if saved is not None:
             await restore(self.tabs, saved, self.guard, self.settings.navigation_seconds)
-            self.notices.add("reopened", "the browser was started again and its pages were loaded anew")
+            told = "its pages were loaded anew" if saved["tabs"] else "its earlier pages are lost"
+            self.notices.add("reopened", f"the browser was started again and {told}")
 
     async def close(self) -> None:
         """End the browser if it is ours; closing twice does nothing."""

@@ -16,13 +16,16 @@ from typing_extensions import NotRequired, TypedDict
 from ...state.errors import ToolFailure
 from ..base import WorkspaceTool
 from ..resources import resources
+from ..run_services import Observation, run_services
 from ..traits import Risk, Traits
 from ..web.guard import Guard, PublicAddresses
 from .actions.content import Search
-from .actions.dispatch import check_arguments, perform
+from .actions.dispatch import READING, check_arguments, perform
 from .arguments import BrowserArguments
 from .credentials import Credential, mask, mask_all
+from .extraction import asking
 from .failures import failures_of
+from .keeping import keep, keep_picture, kept
 from .notices import Notice
 from .page_state import PageState, format_state
 from .risk import risk_of
@@ -47,6 +50,12 @@ class BrowserArtifact(TypedDict):
     state: NotRequired[PageState]
     """Of `state`: what the text tells."""
 
+    screenshot: NotRequired[str]
+    """Path, in the workspace, of a picture of the viewport after the action."""
+
+    saved: NotRequired[dict[str, Any]]
+    """References of the payloads from which the browser can be opened again."""
+
 
 class BrowserUse(WorkspaceTool):
     """Drive a browser that lives on between calls, one per agent and thread; it starts with the first call."""
@@ -69,7 +78,7 @@ class BrowserUse(WorkspaceTool):
     """Decides on the addresses that the browser may connect to; by default public ones."""
 
     model: BaseChatModel | None = None
-    """Chat model that `extract_content` asks; None gives the page itself instead."""
+    """Chat model that `extract_content` asks; None takes the run's, and without a run gives the page itself instead."""
 
     search: SkipValidation[Search] | None = None
     """Search behind `web_search`; None makes that action fail."""
@@ -84,7 +93,7 @@ class BrowserUse(WorkspaceTool):
         Raises:
             UsageError: there is no browser, or it does not start.
         """
-        opened = self._use(config, KIND, partial(self._open, config, saved))
+        opened = self._use(config, KIND, partial(self._start, config, saved))
         gone = False
         try:
             async with opened as session, session.lock:
@@ -108,14 +117,34 @@ class BrowserUse(WorkspaceTool):
                 element = session.elements.element(index) if index in session.elements else None
         return risk_of(str(arguments.get("action")), arguments, element)
 
+    async def observe(self, config: RunnableConfig, *, picture: bool) -> Observation | None:
+        """The page as it is at rest, with a picture on request; None where no page was opened yet.
+
+        Raises:
+            ToolFailure: the page crashed or does not answer.
+            UsageError: the browser was to be started again, and cannot be.
+        """
+        if not self.is_open(config) and run_services(config).saved is None:
+            return None
+        async with self.lend(config) as session:
+            with failures_of("the page cannot be read"):
+                text = format_state(await session.state())
+                image = await session.screenshot(labels=self.settings.labels) if picture else None
+            text = _told(text, session.notices.take())
+        return Observation(mask(text, self.credentials), image)
+
     async def _arun(self, config: RunnableConfig, action: str, **arguments: Any) -> tuple[str, BrowserArtifact]:
         check_arguments(action, arguments)
         async with self.lend(config) as session:
-            text, artifact = await self._perform(session, action, arguments)
+            text, artifact = await self._perform(session, action, arguments, config)
+            if self.settings.screenshots and (path := await keep_picture(session)):
+                artifact["screenshot"] = path
+            if action not in READING and (saved := await keep(session, run_services(config))):
+                artifact["saved"] = saved
         return mask(text, self.credentials), mask_all(artifact, self.credentials)
 
     async def _perform(
-        self, session: BrowserSession, action: str, arguments: Mapping[str, Any]
+        self, session: BrowserSession, action: str, arguments: Mapping[str, Any], config: RunnableConfig
     ) -> tuple[str, BrowserArtifact]:
         state = None
         try:
@@ -124,7 +153,7 @@ class BrowserUse(WorkspaceTool):
                     state = await session.state()
                     text = format_state(state)
                 else:
-                    text = await perform(session, action, arguments, self._services())
+                    text = await perform(session, action, arguments, self._services(config))
                 url = (await session.tabs.page()).url
         except ToolFailure as failure:
             raise ToolFailure(_told(str(failure), session.notices.take())) from failure
@@ -134,8 +163,12 @@ class BrowserUse(WorkspaceTool):
             artifact["state"] = state
         return _told(text, notices), artifact
 
-    def _services(self) -> dict[str, Any]:
-        return {"model": self.model, "search": self.search, "credentials": self.credentials}
+    def _services(self, config: RunnableConfig) -> dict[str, Any]:
+        ask = asking(self.model) if self.model else run_services(config).ask
+        return {"ask": ask, "search": self.search, "credentials": self.credentials}
+
+    async def _start(self, config: RunnableConfig, saved: SavedBrowser | None) -> BrowserSession:
+        return await self._open(config, saved or await kept(run_services(config)))
 
     async def _open(self, config: RunnableConfig, saved: SavedBrowser | None) -> BrowserSession:
         workspace = await asyncio.to_thread(self._open_workspace, config)

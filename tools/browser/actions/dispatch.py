@@ -40,8 +40,8 @@ ACTIONS: Mapping[str, Action] = {
 }
 """Every action but `state`, which needs none of this."""
 
-READING = frozenset({"get_dropdown_options", "extract_content"})
-"""Actions after which no page needs to settle."""
+READING = frozenset({"state", "get_dropdown_options", "extract_content"})
+"""Actions that change nothing, so that no page needs to settle after them."""
 
 
 async def perform(session: BrowserSession, name: str, arguments: Mapping[str, Any], services: Mapping[str, Any]) -> str:
@@ -51,7 +51,7 @@ async def perform(session: BrowserSession, name: str, arguments: Mapping[str, An
         session: The browser.
         name: One of `ACTIONS`.
         arguments: The call's arguments; those that the action does not know are ignored.
-        services: What actions ask for by keyword alone: `model`, `search`, `credentials`.
+        services: What actions ask for by keyword alone: `ask`, `search`, `credentials`.
 
     Raises:
         ToolFailure: an argument is missing, or the browser could not do it.
