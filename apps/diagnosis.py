@@ -20,7 +20,8 @@ from ..state.errors import ClewError
 from ..state.settings import Settings
 from ..state.settings_layers import SETTINGS_FILE
 from ..tools.browser.finding import find_browser
-from ..tools.catalog import build_tools, tool_names
+from ..tools.catalog import build_installed, tool_names
+from ..tools.extras import installing, is_installed
 from ..tools.sandbox.choice import describe_backend
 
 
@@ -101,7 +102,11 @@ def _log(log: Path) -> Finding:
 
 
 def _tools() -> Finding:
-    return _try("tools", lambda: ", ".join(tool.name for tool in build_tools(tool_names())))
+    missing = [name for name in tool_names() if not is_installed(name)]
+    found = _try("tools", lambda: ", ".join(tool.name for tool in build_installed(tool_names())))
+    remedies = dict.fromkeys(map(installing, missing))
+    advice = f"for {', '.join(missing)}: {', '.join(remedies)}" if missing else ""
+    return found if found.remedy else found._replace(remedy=advice)
 
 
 async def _sandbox(settings: Settings) -> Finding:

@@ -18,8 +18,8 @@ from ..nodes.equipment import Equipment
 from ..state.agent import ToolTask
 from ..state.errors import UsageError
 from ..state.spec import AgentSpec
-from ..tools.catalog import is_installed
 from ..tools.delegate import DELEGATE
+from ..tools.extras import is_installed
 from .specs import agent_spec
 
 AnyGraph = CompiledStateGraph[Any, Any, Any, Any]

@@ -38,7 +38,20 @@ PLANNING = AgentSpec(
     max_observe=10_000,
 )
 
-BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType({spec.name: spec for spec in (MANUS, PLANNING, BROWSER, *CODING)})
+DATA_ANALYSIS = AgentSpec(
+    name="data_analysis",
+    description="An analyst: works out what data says, draws charts of it and writes a report.",
+    system_prompt="prompt:data_analysis_system",
+    next_step_prompt="prompt:manus_next_step",
+    tools=("python_execute", "str_replace_editor", "terminate"),
+    optional_tools=("visualization_preparation", "data_visualization"),
+    max_steps=20,
+    max_observe=15_000,
+)
+
+BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType(
+    {spec.name: spec for spec in (MANUS, PLANNING, DATA_ANALYSIS, BROWSER, *CODING)}
+)
 """The built-in specs by name."""
 
 

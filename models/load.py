@@ -35,8 +35,8 @@ def load_model(
 
     Args:
         name: `openai:NAME`, `script:FILE`, `replay:FILE`, `trajectory:FILE then NAME`, the NAME of a table
-            `[llm.NAME]`, or `PROVIDER:NAME` of a provider that LangChain knows; None for the model of the settings; a
-            model is taken as it is.
+            `[llm.NAME]`, or `PROVIDER:NAME` of a provider that LangChain knows; None for the model of the settings;
+            a model is taken as it is.
         settings: where tables, keys and defaults come from; None reads them.
         record: file to which every call is appended, for `replay:FILE`.
 

@@ -9,6 +9,15 @@ from .sandbox import SandboxOptions
 from .web import FetchSettings, NetworkSettings, SearchSettings
 
 
+class PythonSettings(BaseModel):
+    """How Python code is run: the `[python]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    preload: tuple[str, ...] = ()
+    """Modules that are imported beforehand, once for all calls of a run, so that code need not wait for them."""
+
+
 class ToolSettings(BaseModel):
     """The tables of the settings that tools are made from; `Settings` has them all."""
 
@@ -16,6 +25,9 @@ class ToolSettings(BaseModel):
 
     sandbox: SandboxOptions = Field(default_factory=SandboxOptions)
     """The `[sandbox]` table: where commands run."""
+
+    python: PythonSettings = PythonSettings()
+    """The `[python]` table: how Python code is run."""
 
     network: NetworkSettings = Field(default_factory=NetworkSettings)
     """The `[network]` table: where tools that take an address may connect to."""

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,6 +15,7 @@ from langchain_core.tools import BaseTool
 
 from ..state.errors import UsageError
 from ..state.tools import ToolSettings
+from .extras import installing, is_installed, missing_packages
 from .plugins import list_plugins, load_plugin
 from .resources import resources
 from .web.guard import PublicAddresses
@@ -49,15 +49,6 @@ Search = Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]]
 
 Given = Mapping[str, Any]
 """Fields that a tool gets if it has them."""
-
-EXTRAS = {"browser_use": "browser", "web_fetch": "web", "web_search": "web"}
-"""Extra of the package that a tool needs."""
-
-PACKAGES = {
-    "browser": ("bs4", "markdownify", "playwright"),
-    "web": ("bs4", "ddgs", "httpx", "lxml", "markdownify", "pypdf"),
-}
-"""Packages of each extra, by the names under which they are imported."""
 
 
 def tool_names() -> list[str]:
@@ -98,15 +89,6 @@ def build_installed(names: Iterable[str], **arguments: Any) -> list[BaseTool]:
     return build_tools([name for name in names if is_installed(name)], **arguments)
 
 
-def is_installed(name: str) -> bool:
-    """Whether the packages that a built-in tool needs beside clew's own are there. Imports none of them."""
-    return not _missing(name)
-
-
-def _missing(name: str) -> list[str]:
-    return [package for package in PACKAGES.get(EXTRAS.get(name, ""), ()) if find_spec(package) is None]
-
-
 @asynccontextmanager
 async def open_tools(
     names: Iterable[str], *, workspace: Path | None = None, settings: ToolSettings | None = None
@@ -132,6 +114,8 @@ def _own(name: str, given: Given, settings: ToolSettings) -> Given:
         return {"settings": settings.fetch}
     if name == "web_search":
         return {"settings": settings.search, "fetch": settings.fetch}
+    if name == "python_execute":
+        return {"preload": settings.python.preload}
     return {}
 
 
@@ -155,9 +139,8 @@ def _build(name: str, given: Given) -> BaseTool:
 
 
 def _built_in(name: str, given: Given) -> BaseTool:
-    if missing := _missing(name):
-        advice = f"install it with pip install 'clew[{EXTRAS[name]}]'"
-        raise UsageError(f"The tool {name!r} needs the package {missing[0]!r}; {advice}.")
+    if missing := missing_packages(name):
+        raise UsageError(f"The tool {name!r} needs the package {missing[0]!r}; install it with {installing(name)}.")
     module, _, attribute = BUILT_IN[name].partition(":")
     return _made(getattr(import_module(module, __package__), attribute), given)
 

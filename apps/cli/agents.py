@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from ...graphs import AGENTS
 from ...state.spec import AgentSpec
-from ...tools.catalog import is_installed
+from ...tools.extras import is_installed
 from .table import print_table
 
 

@@ -14,6 +14,7 @@ from clew.state.limits import RunLimits
 from clew.state.sandbox import DockerOptions, Limits, SandboxOptions
 from clew.state.serving import ServeSettings
 from clew.state.settings import ModelSettings, Price, RunFlowSettings, Settings, load_settings
+from clew.state.tools import PythonSettings
 from clew.state.web import FetchSettings, NetworkSettings, SearchSettings
 
 EXAMPLE = (ROOT / "clew.example.toml").read_text(encoding="utf-8")
@@ -55,6 +56,7 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (SandboxOptions, ["sandbox"]),
         (Limits, ["sandbox", "limits"]),
         (DockerOptions, ["sandbox", "docker"]),
+        (PythonSettings, ["python"]),
         (NetworkSettings, ["network"]),
         (SearchSettings, ["search"]),
         (FetchSettings, ["fetch"]),
@@ -80,6 +82,7 @@ def test_defaults_in_the_example_are_the_defaults(read) -> None:
     for name in ("api_type", "vision", "timeout", "max_retries"):
         assert table[name] == ModelSettings.model_fields[name].default, name
     assert read(FILLED_IN).sandbox == Settings().sandbox
+    assert read(FILLED_IN).python == Settings().python
     assert read(FILLED_IN).network == Settings().network
     assert read(FILLED_IN).fetch == Settings().fetch
     examples = {name for name in SearchSettings.model_fields if name.endswith(("_key", "_id", "_url"))}

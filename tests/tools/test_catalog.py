@@ -8,7 +8,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from clew.state.errors import UsageError
 from clew.tools.base import SandboxedTool, WorkspaceTool
-from clew.tools.catalog import PACKAGES, build_tools, open_tools, tool_names
+from clew.tools.catalog import build_tools, open_tools, tool_names
+from clew.tools.extras import PACKAGES
 from clew.tools.resources import Scope, resources
 from clew.tools.traits import traits_of
 

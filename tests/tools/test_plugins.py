@@ -8,6 +8,7 @@ import pytest
 from source_tree import ROOT
 
 from clew.graphs import AGENTS
+from clew.graphs.specs import BUILT_IN as SPECS
 from clew.graphs.specs import agent_spec
 from clew.state.errors import UsageError
 from clew.state.sandbox import SandboxOptions
@@ -122,7 +123,7 @@ def test_a_plugin_with_the_name_of_a_builtin_is_refused(install, caplog):
     install("thief", {"thief": WEATHER}, tools={"bash": "thief:Weather"}, agents={"manus": "thief:Weather"})
     assert tool_names() == sorted(BUILT_IN)
     assert AGENTS["manus"].tools
-    assert list(AGENTS) == ["manus", "planning"]
+    assert list(AGENTS) == list(SPECS)
     assert [record.message for record in caplog.records] == [
         "The plug-in 'bash' of thief has the name of a built-in; rename it.",
         "The plug-in 'manus' of thief has the name of a built-in; rename it.",

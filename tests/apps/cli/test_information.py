@@ -8,6 +8,7 @@ from PIL import Image
 
 from clew.graphs import AGENTS
 from clew.tools.catalog import tool_names
+from clew.tools.extras import PACKAGES
 
 
 def test_agents_lists_every_agent(clew):
@@ -113,3 +114,14 @@ def test_doctor_prints_no_secret(clew, monkeypatch):
     monkeypatch.setenv("CLEW_MODEL", "openai:gpt-5")
     monkeypatch.setenv("OPENAI_API_KEY", "top-secret-1")
     assert "top-secret-1" not in clew("doctor").out
+
+
+def test_tools_whose_packages_are_missing_are_listed_with_how_to_get_them(clew, monkeypatch):
+    monkeypatch.setitem(PACKAGES, "web", ("searching_of_nobody",))
+    rows = {line.split()[0]: line for line in clew("tools").out.splitlines()}
+    assert rows["web_fetch"].endswith("not installed: pip install 'clew[web]'")
+    assert "not installed" not in rows["bash"]
+    assert "web_search" not in clew("agents").out
+    doctor = clew("doctor").out
+    assert "limited  tools" in doctor
+    assert "for web_fetch, web_search: pip install 'clew[web]'" in doctor

@@ -6,7 +6,8 @@ import pytest
 from clew.state.errors import UsageError
 from clew.state.tools import ToolSettings
 from clew.state.web import FetchSettings, NetworkSettings, SearchSettings
-from clew.tools.catalog import PACKAGES, build_installed, build_tools, is_installed
+from clew.tools.catalog import build_installed, build_tools
+from clew.tools.extras import PACKAGES, is_installed
 from clew.tools.traits import Traits, traits_of
 
 NAMES = ["web_fetch", "web_search"]
@@ -27,7 +28,7 @@ def test_a_missing_package_says_how_to_get_it(name, monkeypatch):
 def test_building_a_tool_imports_none_of_its_packages(name):
     program = f"""if True:
         import sys
-        from clew.tools.catalog import PACKAGES, build_installed, build_tools, is_installed
+        from clew.tools.catalog import build_tools
         build_tools([{name!r}])
         print(*sorted({{"bs4", "ddgs", "httpx", "lxml", "markdownify", "pypdf"}} & set(sys.modules)))
     """
