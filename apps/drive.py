@@ -127,6 +127,7 @@ def end_event(
         answer=view.answer,
         steps=view.steps,
         usage=view.usage,
+        metrics=view.metrics,
         plan=plan_data(plan) if plan else None,
         success=view.success and failure is None,
     )

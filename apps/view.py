@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.types import Interrupt
 
+from ..state.metrics import TaskMetrics, run_metrics
 from ..state.outcome import ENDED, Outcome, Status, Usage
 from ..state.stream import QuestionEvent
 
@@ -47,6 +48,9 @@ class ThreadView:
 
     usage: Usage = field(default_factory=Usage)
     """What the newest task used of its models."""
+
+    metrics: TaskMetrics = field(default_factory=TaskMetrics)
+    """What all agents of the newest task took together."""
 
     questions: list[QuestionEvent] = field(default_factory=list)
     """What the thread asks a person."""
@@ -90,6 +94,7 @@ def view_checkpoint(thread: str, saved: CheckpointTuple) -> ThreadView:
         steps=progress.get("iteration", progress.get("steps", 0)),
         seconds=progress.get("seconds", 0.0),
         usage=Usage.model_validate(progress.get("usage") or {}),
+        metrics=run_metrics(progress),
         questions=questions,
         checkpoint=saved.config["configurable"].get("checkpoint_id", ""),
     )

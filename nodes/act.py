@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import perf_counter
 from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -18,6 +19,7 @@ from ..prompts.load import load_prompt
 from ..state.agent import ToolTask
 from ..state.context import RunContext
 from ..state.messages import Fresh
+from ..state.metrics import DIGITS, SECONDS
 from ..state.plan import Plan
 from ..state.plan_operation import dump_operations
 from ..tools.board_plans import PlanBoard
@@ -54,10 +56,13 @@ def act_node(equipment: Equipment) -> RunnableCallable:
         tool = equipment.tools[call["name"]]
 
         async def run() -> ToolMessage:
+            begun = perf_counter()
             result = await _run(tool, call, own_config, equipment.spec.tool_timeout)
             result = await with_references(result, config)
             observation = model.noted(await observed(result, equipment.spec.max_observe, workspace))
-            return observation.model_copy(update={"id": fresh_id()})
+            took = {SECONDS: round(perf_counter() - begun, DIGITS)}
+            metadata = {**observation.response_metadata, **took}
+            return observation.model_copy(update={"id": fresh_id(), "response_metadata": metadata})
 
         def interrupted() -> ToolMessage:
             return _failure(call, load_prompt("unanswered_call"))

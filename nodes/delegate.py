@@ -53,7 +53,7 @@ def delegate_node(
         observation = await observed(_observation(call["id"] or "", report), equipment.spec.max_observe, workspace)
         return {"messages": Fresh([observation])}
 
-    return node(delegate, name=node_name)
+    return node(delegate, name=node_name, has_child=True)
 
 
 def child_context(context: RunContext, task: ToolTask) -> RunContext:
@@ -94,6 +94,7 @@ def delegate_report(agent: str, state: Mapping[str, Any], context: RunContext) -
         usage=Usage.model_validate(progress.get("usage") or {}),
         seconds=progress.get("seconds", 0.0),
         approved=progress.get("approved", []),
+        counts=progress.get("counts") or {},
     )
 
 

@@ -14,6 +14,7 @@ from langgraph.runtime import Runtime
 from ..prompts.load import load_prompt
 from ..state.context import RunContext, run_context
 from ..state.flow import StepReport, StepTask
+from ..state.metrics import no_counts
 from ..state.outcome import Usage
 from ..state.plan import Plan
 from ..state.plan_operation import dump_operations
@@ -43,7 +44,7 @@ def execute_step_node(name: str, agent: CompiledStateGraph[Any, Any, Any, Any]) 
         state = await agent.ainvoke(request, _child_config(config, PlanBoard(plan, task["step"])), context=context)
         return {"reports": [_report(task["step"], name, state)]}
 
-    return node(execute_step, name=f"execute_step_{name}")
+    return node(execute_step, name=f"execute_step_{name}", has_child=True)
 
 
 def _prompt(task: StepTask, plan: Plan) -> str:
@@ -75,6 +76,7 @@ def _report(step: str, agent: str, state: dict[str, Any]) -> StepReport:
         usage=progress.get("usage") or Usage().model_dump(),
         approved=progress.get("approved", []),
         seconds=progress.get("seconds", 0.0),
+        counts=progress.get("counts") or no_counts(),
         operations=dump_operations(planned_operations(messages)),
         executions=[tool_execution(message).model_dump() for message in messages if isinstance(message, ToolMessage)],
     )

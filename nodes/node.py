@@ -8,25 +8,53 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from functools import cache, wraps
 from threading import Thread
+from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
 from langgraph._internal._runnable import RunnableCallable
+
+from ..state.metrics import no_counts, with_seconds
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def node(function: Callable[..., Coroutine[Any, Any, Any]], name: str | None = None) -> RunnableCallable:
+def node(
+    function: Callable[..., Coroutine[Any, Any, Any]], name: str | None = None, *, has_child: bool = False
+) -> RunnableCallable:
     """A node that awaits `function` under `ainvoke`, and runs it on one background loop under `invoke`.
 
-    LangGraph refuses `invoke` on a graph whose nodes are async functions alone. The graph traces its nodes itself.
+    LangGraph refuses `invoke` on a graph whose nodes are async functions alone. The graph traces its nodes itself. The
+    counters that the node writes get the seconds that it took.
+
+    Args:
+        function: what the node does.
+        name: name of the node; None for the function's.
+        has_child: whether the function runs a child graph, which LangGraph finds in the closure of the function itself.
     """
-    return RunnableCallable(_blocking(function), function, name=name, trace=False, recurse=False)
+    timed = function if has_child else _timed(function, name or function.__name__)
+    return RunnableCallable(_blocking(timed), timed, name=name, trace=False, recurse=False)
 
 
 def route(function: Callable[..., Coroutine[Any, Any, Any]]) -> RunnableCallable:
     """A routing function for both ways; a sync one would cost a thread hop at each step."""
     return RunnableCallable(_blocking(function), function, trace=False, recurse=False)
+
+
+def _timed(function: Callable[..., Coroutine[Any, Any, Any]], name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """The function, whose counters get the seconds that it took."""
+
+    @wraps(function)
+    async def timed(*args: Any, **kwargs: Any) -> Any:
+        begun = perf_counter()
+        update = await function(*args, **kwargs)
+        progress = update.get("progress") if isinstance(update, dict) else None
+        if not progress:
+            return update
+        counts = with_seconds(progress.get("counts") or no_counts(), name, perf_counter() - begun)
+        return {**update, "progress": {**progress, "counts": counts}}
+
+    return timed
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:

@@ -13,6 +13,7 @@ from ..state.agent import AgentState, Progress
 from ..state.context import RunContext
 from ..state.delegation import delegate_reports
 from ..state.errors import UsageError
+from ..state.metrics import no_counts
 from ..state.outcome import Usage
 from .clock import clocked
 from .services import used_by_tools
@@ -49,6 +50,7 @@ def current_progress(state: AgentState, context: RunContext) -> Progress:
         nudge="",
         calibration=progress["calibration"] if progress else 1.0,
         usage=Usage().model_dump(),
+        counts=no_counts(len(history)),
         ending=None,
     )
 

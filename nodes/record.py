@@ -12,6 +12,7 @@ from langgraph.runtime import Runtime
 
 from ..state.context import RunContext
 from ..state.flow import FlowProgress, FlowState, StepReport
+from ..state.metrics import Counts, no_counts, with_counts
 from ..state.outcome import Usage
 from ..state.plan import PlanStep, ToolExecution
 from ..state.plan_fold import apply_operations
@@ -54,11 +55,19 @@ def record_node(equipment: FlowEquipment) -> RunnableCallable:
             "reports": len(state["reports"]),
             "usage": usage.model_dump(),
             "approved": _approved(progress, reports),
+            "counts": _counted(progress, reports),
             **clocked(progress, config, at_least=max(report["seconds"] for report in reports)),
         }
         return {"plan": dump_operations(operations), "progress": {**progress, **counters}}
 
     return node(record)
+
+
+def _counted(progress: FlowProgress, reports: Iterable[StepReport]) -> Counts:
+    counts = progress.get("counts") or no_counts()
+    for report in reports:
+        counts = with_counts(counts, report.get("counts") or no_counts(), report["agent"])
+    return counts
 
 
 def _approved(progress: FlowProgress, reports: Iterable[StepReport]) -> list[str]:

@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 
 from ..state.agent import AgentState, Ending
 from ..state.context import RunContext
+from ..state.metrics import no_counts, with_results
 from ..state.outcome import Outcome
 from ..tools.resources import resources, scope_of
 from .clock import clocked
@@ -35,12 +36,13 @@ def terminate_node(equipment: Equipment) -> RunnableCallable:
         await resources().close(scope)
         if journal := journal_of(config):
             await journal.close(*scope)
+        counts = with_results(progress.get("counts") or no_counts(), history)
         return {
             "messages": [
                 ToolMessage(NOT_RUN, tool_call_id=call["id"] or "", name=call["name"], status="error")
                 for call in unanswered_calls(history)
             ],
-            "progress": {**progress, **clocked(progress, config), "ending": ending},
+            "progress": {**progress, **clocked(progress, config), "counts": counts, "ending": ending},
             "status": ending["status"],
             "outcome": Outcome.model_validate({name: value for name, value in ending.items() if name != "status"}),
         }

@@ -22,6 +22,7 @@ from ..state.condensation import condensation_of
 from ..state.context import RunContext, run_context
 from ..state.errors import ContextOverflow, ModelError
 from ..state.messages import Fresh
+from ..state.metrics import no_counts, with_results
 from ..state.outcome import Usage
 from ..state.planning import AnyAgentState
 from .clock import clocked
@@ -55,13 +56,15 @@ def think_node(equipment: Equipment) -> RunnableCallable:
             reply, view = await request.send(config)
         except ModelError as error:
             ending = Ending(status="error", success=False, reason=str(error), answer="")
-            return {"progress": {**progress, "ending": ending}, "status": "running", "outcome": None}
+            ended = {**progress, "counts": request.counts, "ending": ending}
+            return {"progress": ended, "status": "running", "outcome": None}
         messages = Fresh([stored_reply(reply, history)])
         if problem := _objection(equipment, reply):
             messages.append(note(problem))
         usage = Usage.model_validate(progress["usage"]) + usage_of(reply, model_name(model), equipment.settings.prices)
         counters = {"steps": progress["steps"] + 1, "iteration": progress["iteration"] + 1, "cut": view.cut}
         counted = {**counters, "usage": usage.model_dump(), "calibration": request.calibration}
+        counted["counts"] = request.counts
         update = {"messages": messages, "progress": {**progress, **counted, **clocked(progress, config)}}
         return update if state.get("status") == "running" else {**update, "status": "running", "outcome": None}
 
@@ -108,6 +111,7 @@ class Request:
         context = run_context(runtime)
         workspace = equipment.workspace_of(runtime)
         self.calibration = progress["calibration"]
+        self.counts = with_results(progress.get("counts") or no_counts(), state["messages"])
         self._equipment, self._model, self._progress, self._history = equipment, model, progress, state["messages"]
         self._condensed = condensation_of(state)
         self._write = runtime.stream_writer
@@ -165,6 +169,7 @@ class Request:
         return reply
 
     def _tell_of_retry(self, failure: str, seconds: float) -> None:
+        self.counts = {**self.counts, "retries": self.counts["retries"] + 1}
         self._write({"kind": "retry", "message": failure, "seconds": seconds})
 
     def _count(self, messages: Sequence[AnyMessage]) -> int:

@@ -13,6 +13,7 @@ from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten, newest
 from .condensation import Condensation
 from .confirmation import PendingCall
 from .messages import merge_messages
+from .metrics import Counts
 from .outcome import Outcome, Status
 
 
@@ -76,6 +77,9 @@ class Progress(TypedDict):
 
     usage: dict[str, Any]
     """A dump of `Usage` for the newest task."""
+
+    counts: NotRequired[Counts]
+    """Calls of tools, retries, and seconds by node."""
 
     approved: NotRequired[list[str]]
     """Kinds of calls that a person approved for the rest of the task."""

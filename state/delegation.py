@@ -55,10 +55,18 @@ class DelegateReport(BaseModel):
     approved: list[str] = Field(default_factory=list)
     """Kinds of calls that a person approved for the rest of the run."""
 
+    counts: dict[str, Any] = Field(default_factory=dict)
+    """Its `Counts`: tool calls, retries, and seconds by node."""
+
 
 def delegate_reports(messages: Sequence[AnyMessage]) -> Iterator[DelegateReport]:
     """The reports among the messages, in order."""
-    for message in messages:
-        artifact = message.artifact if isinstance(message, ToolMessage) else None
-        if isinstance(artifact, dict) and artifact.get("kind") == "delegate" and "iterations" in artifact:
-            yield DelegateReport.model_validate(artifact)
+    yield from (report for message in messages if (report := delegate_report_of(message)))
+
+
+def delegate_report_of(message: AnyMessage) -> DelegateReport | None:
+    """The report that a message carries, if it does."""
+    artifact = message.artifact if isinstance(message, ToolMessage) else None
+    if isinstance(artifact, dict) and artifact.get("kind") == "delegate" and "iterations" in artifact:
+        return DelegateReport.model_validate(artifact)
+    return None

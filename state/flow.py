@@ -14,6 +14,7 @@ from typing_extensions import NotRequired, TypedDict
 from .agent import Ending
 from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten
 from .messages import merge_messages
+from .metrics import Counts
 from .outcome import Outcome, Status
 from .plan import Plan
 from .plan_fold import merge_plan
@@ -66,6 +67,9 @@ class StepReport(TypedDict):
     seconds: float
     """Seconds of work that it took."""
 
+    counts: NotRequired[Counts]
+    """The agent's calls of tools, retries, and seconds by node."""
+
     operations: list[dict[str, Any]]
     """Changes of the plan that the agent asked for."""
 
@@ -98,6 +102,9 @@ class FlowProgress(TypedDict):
 
     approved: NotRequired[list[str]]
     """Kinds of calls that a person approved for the rest of the run."""
+
+    counts: NotRequired[Counts]
+    """Calls of tools, retries, and seconds by node."""
 
     raised: dict[str, float]
     """Limits that a person raised during the run, by kind."""

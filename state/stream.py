@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from .errors import UsageError
+from .metrics import TaskMetrics
 from .outcome import Status, Usage
 from .plan_data import PlanData, StepData
 from .question import QuestionKind
@@ -225,6 +226,9 @@ class EndEvent(_Event):
     usage: Usage
     """What the task used of its models."""
 
+    metrics: TaskMetrics | None = None
+    """What all agents of the task took together; left out of the JSON where it is not known."""
+
     plan: PlanData | None = None
     """The plan of a plan run; other runs leave it out of the JSON."""
 
@@ -232,9 +236,10 @@ class EndEvent(_Event):
     """Whether the agent says that it did what was asked; part of the exit code, not of the JSON."""
 
     @model_serializer(mode="wrap")
-    def _without_empty_plan(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_unknowns(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
-        return data if self.plan else {name: value for name, value in data.items() if name != "plan"}
+        left_out = {name for name in ("metrics", "plan") if getattr(self, name) is None}
+        return {name: value for name, value in data.items() if name not in left_out}
 
 
 Event = Annotated[

@@ -11,13 +11,14 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage, messages_to_dict
 
+from ...state.metrics import subtask_metrics
 from ...state.settings import load_settings
 from ...state.thread import ThreadRecord
-from ..session import Session, open_session
+from ..session import PLAN, Session, open_session
 from ..view import ThreadView
 from .closing import command, how_to_answer
 from .plan_table import COLUMNS, plan_rows
-from .report import brief, question_lines, usage_text
+from .report import brief, plural, question_lines, usage_text
 from .table import print_table
 from .threads import limits_of, standing, thread_data
 
@@ -25,6 +26,9 @@ Found = tuple[ThreadRecord, ThreadView, dict[str, Any]]
 
 NEWEST_LINES = 8
 """Lines of the conversation that are shown of a running thread."""
+
+SHOWN_NODES = 5
+"""Nodes whose time is shown, the slowest first."""
 
 LOOKS_PER_SECOND = 2
 """How often a running thread is looked at again."""
@@ -52,7 +56,7 @@ async def _show(arguments: Namespace) -> int:
 
 def print_lines(record: ThreadRecord, view: ThreadView, values: dict[str, Any], *, arguments: Namespace) -> None:
     """Print a thread for a person."""
-    for line in [*_facts(record, view), ""]:
+    for line in [*_facts(record, view), *_measured(record, view, values), ""]:
         print(line)
     if plan := values.get("plan"):
         print(f"{plan.title}: {plan.progress()}")
@@ -81,7 +85,9 @@ def _newest(values: dict[str, Any]) -> tuple[Sequence[Sequence[str]], Sequence[s
 def _data(record: ThreadRecord, view: ThreadView, values: dict[str, Any]) -> dict[str, Any]:
     plan = values.get("plan")
     said = {"messages": messages_to_dict(values.get("messages", []))}
-    return {**thread_data(record, view), **said, **({"plan": plan.model_dump(mode="json")} if plan else {})}
+    parts = [part.model_dump() for part in subtask_metrics(_own_name(record), values)]
+    measured = {"metrics": {**view.metrics.model_dump(), "subtasks": parts}}
+    return {**thread_data(record, view), **measured, **said, **({"plan": plan.model_dump(mode="json")} if plan else {})}
 
 
 async def _read(session: Session, thread: str) -> Found:
@@ -101,6 +107,24 @@ def _facts(record: ThreadRecord, view: ThreadView) -> Iterator[str]:
         yield f"limits     {', '.join(f'{bound:g} {kind}' for kind, bound in limits.items())}"
     yield f"created    {record.created.astimezone():%Y-%m-%d %H:%M:%S}"
     yield f"used       {record.updated.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def _own_name(record: ThreadRecord) -> str:
+    return "planner" if record.graph == PLAN else record.agents[0].name
+
+
+def _measured(record: ThreadRecord, view: ThreadView, values: dict[str, Any]) -> Iterator[str]:
+    """Where the time went, and what each part took where there are several."""
+    slowest = sorted(view.metrics.nodes.items(), key=lambda item: -item[1])[:SHOWN_NODES]
+    if slowest:
+        yield f"time       {view.metrics.seconds:.1f} s: {', '.join(f'{node} {took:.1f}' for node, took in slowest)}"
+    if view.metrics.tool_calls or view.metrics.retries:
+        calls, retries = plural(view.metrics.tool_calls, "tool call"), view.metrics.retries
+        yield f"calls      {calls}{f', {retries} retried model calls' if retries else ''}"
+    parts = subtask_metrics(_own_name(record), values)
+    for part in parts if len(parts) > 1 else ():
+        took = f"{plural(part.iterations, 'step')}, {plural(part.tool_calls, 'tool call')}, {part.seconds:.1f} s"
+        yield f"subtask    {part.agent}: {took}; {usage_text(part.usage)}"
 
 
 def _conversation(messages: list[AnyMessage]) -> Iterator[str]:

@@ -66,7 +66,7 @@ def test_a_plan_tells_every_change_of_a_step_and_ends_with_the_plan(clew, cast):
     told = changes(result.events)
     for text in ("collect", "count", "weigh", "report"):
         assert [status for what, status in told if what == text] == ["not_started", "in_progress", "completed"]
-    assert list(result.end)[-2:] == ["usage", "plan"]
+    assert list(result.end)[-2:] == ["metrics", "plan"]
     assert result.end["answer"] == "The report is made."
     plan = result.end["plan"]
     assert list(plan) == ["id", "title", "steps"]

@@ -14,8 +14,8 @@ def test_a_task_ends_with_the_documented_line_and_code_0(clew, script, calls):
     result = clew("run", "do it", "--model", model, "--json", "--thread", "t1")
     assert result.code == 0
     assert [event["event"] for event in result.events] == ["start", "think", "tool_start", "tool_end", "think", "end"]
-    assert list(result.end) == ["event", "thread", "status", "reason", "answer", "steps", "usage"]
-    *facts, usage = result.end.values()
+    assert list(result.end) == ["event", "thread", "status", "reason", "answer", "steps", "usage", "metrics"]
+    *facts, usage, _ = result.end.values()
     assert facts == ["end", "t1", "finished", "answer", ANSWER, 2]
     assert list(usage) == ["llm_calls", "input_tokens", "cached_tokens", "output_tokens", "cost"]
     assert usage["llm_calls"] == 2

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -141,3 +142,14 @@ def test_every_command_takes_the_database(clew, script, folder):
     assert json.loads(clew("threads", "--json", "--db", "other.db").out)["thread"] == "t1"
     assert "clew show t1 --db other.db" in clew("resume", "t1", "--db", "other.db").out
     assert clew("delete", "t1", "--db", f"sqlite:///{folder}/other.db").code == 0
+
+
+def test_show_tells_what_the_task_took(clew, script, calls):
+    clew("run", "look", "--model", script(calls(("bash", {"command": "sleep 0.1"})), "Done."), "--thread", "t1")
+    shown = clew("show", "t1").out
+    assert re.search(r"^time +\d+\.\d s: (act|think) \d", shown, re.MULTILINE)
+    assert "calls      1 tool call\n" in shown
+    metrics = json.loads(clew("show", "t1", "--json").out)["metrics"]
+    assert (metrics["iterations"], metrics["tool_calls"], metrics["usage"]["llm_calls"]) == (2, 1, 2)
+    assert metrics["nodes"]["act"] >= 0.1
+    assert [part["agent"] for part in metrics["subtasks"]] == ["manus"]
