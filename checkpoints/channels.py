@@ -9,10 +9,11 @@ from langgraph.channels.delta import DeltaChannel
 
 from ..state.agent import AgentState
 from ..state.flow import FlowState
+from ..state.hub import HubState
 
 DeltaChannels = Mapping[str, DeltaChannel[Any]]
 
-STATES: tuple[type, ...] = (AgentState, FlowState)
+STATES: tuple[type, ...] = (AgentState, FlowState, HubState)
 """State schemas whose delta channels the savers of `open_saver` know."""
 
 

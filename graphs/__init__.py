@@ -6,6 +6,7 @@ from ..state.plan import Plan, PlanStep
 from ..state.spec import AgentSpec
 from .agent import continue_task, create_agent
 from .flow import FlowType, create_flow
+from .hub import continue_hub, create_hub
 from .plan import continue_flow, create_plan_flow
 from .specs import AGENTS
 
@@ -20,8 +21,10 @@ __all__ = [
     "Status",
     "Usage",
     "continue_flow",
+    "continue_hub",
     "continue_task",
     "create_agent",
     "create_flow",
+    "create_hub",
     "create_plan_flow",
 ]

@@ -34,7 +34,7 @@ def gate_node(equipment: Equipment) -> RunnableCallable:
         ended = {"progress": {**counted, "ending": limit_ending(met.kind)}}
         if run_context(runtime).fixed_limits or not can_ask(runtime):
             return ended
-        raised = _asked(met, [*agent_path(config), equipment.spec.name])
+        raised = ask_for_more(met, [*agent_path(config), equipment.spec.name])
         if not raised:
             return ended
         return {"progress": {**counted, "raised": {**progress["raised"], **raised}}}
@@ -51,7 +51,7 @@ def route_gate(begin: Begin) -> RunnableCallable:
     return route(after_gate)
 
 
-def _asked(met: Met, path: list[str]) -> dict[str, float]:
+def ask_for_more(met: Met, path: list[str]) -> dict[str, float]:
     """What a person raises the limits to; nothing if the task is to end there."""
     answer = interrupt(limit_question(met.kind, met.used, met.bound, path))
     while met.is_lease and isinstance(answer, Mapping):
