@@ -23,7 +23,7 @@ def review(question: QuestionEvent) -> Group:
         parts.append(Text(heading(call), style=RISK_STYLES.get(call["risk"], "")))
         if text := shown_text(call):
             language = call["preview"]["language"]
-            shown = Syntax(text, language, word_wrap=True, background_color="default")
+            shown = Syntax(text, language, theme="ansi_dark", word_wrap=True, background_color="default")
             parts.append(Padding(shown if language in COLOURED else Text(text), (0, 0, 0, 4)))
         parts += [Text(f"    {line}") for line in other_arguments(call)]
     return Group(*parts)

@@ -93,7 +93,7 @@ def start_server(folder: Path) -> Server:
     """Start a server whose threads, files and log are in `folder`."""
     script, log, port = folder / "script.py", folder / "server.log", free_port()
     script.write_text(SCRIPT, encoding="utf-8")
-    own = {"CLEW_HOME": str(folder / "home"), "CLEW_MODEL": f"script:{script}"}
+    own = {"CLEW_HOME": str(folder / "home"), "CLEW_MODEL": f"script:{script}", "CLEW_CONFIRM": "never"}
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
     with log.open("ab") as output:
         process = subprocess.Popen(

@@ -40,6 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder, and no settings from outside."""
     for name in [name for name in os.environ if name.startswith(("CLEW_", "OPENAI_"))]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("CLEW_CONFIRM", "never")  # with or without a sandbox, but for the tests that ask
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

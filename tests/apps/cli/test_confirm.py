@@ -9,6 +9,12 @@ import pytest
 ANSWER = "All done."
 
 
+@pytest.fixture(autouse=True)
+def no_policy(folder, monkeypatch):
+    """The policy of a person who has chosen none."""
+    monkeypatch.delenv("CLEW_CONFIRM")
+
+
 @pytest.fixture
 def results(clew):
     def of(thread):
