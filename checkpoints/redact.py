@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import ormsgpack
+from pydantic import SecretStr
 
 MASK = "[redacted]"
 """What stands where a secret stood."""
@@ -135,6 +136,8 @@ def known_secrets(settings: Mapping[str, Any] | None = None, environment: Mappin
 
 def _secret_settings(settings: Mapping[str, Any]) -> Iterable[str]:
     for name, value in settings.items():
+        if isinstance(value, SecretStr):
+            value, name = value.get_secret_value(), "SECRET"
         if isinstance(value, Mapping):
             yield from _secret_settings(value)
         elif isinstance(value, str) and _NAMES.search(str(name)) and len(value) >= SHORTEST:

@@ -35,6 +35,18 @@ class Proxy(BaseModel):
     """Password that the proxy asks for."""
 
 
+class Credential(BaseModel):
+    """One secret and the sites that may have it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: SecretStr
+    """What is typed."""
+
+    domains: tuple[str, ...] = Field(min_length=1)
+    """Hosts whose pages it may be typed into, subdomains included."""
+
+
 class BrowserSettings(BaseModel):
     """Settings of the browser tool."""
 
@@ -72,6 +84,9 @@ class BrowserSettings(BaseModel):
 
     denied_domains: tuple[str, ...] = ()
     """Hosts that may not be reached, subdomains included; stronger than `allowed_domains`."""
+
+    credentials: dict[str, Credential] = Field(default_factory=dict)
+    """Secrets that are typed into pages, by the name that the model asks for them by; it never sees their values."""
 
     ignore_certificate_errors: bool = False
     """Load pages whose certificate is not trusted."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from source_tree import ROOT
 
-from clew.state.browser import BrowserSettings, Proxy, Viewport
+from clew.state.browser import BrowserSettings, Credential, Proxy, Viewport
 from clew.state.limits import RunLimits
 from clew.state.sandbox import DockerOptions, Limits, SandboxOptions
 from clew.state.serving import ServeSettings
@@ -63,6 +63,7 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (BrowserSettings, ["browser"]),
         (Viewport, ["browser", "viewport"]),
         (Proxy, ["browser", "proxy"]),
+        (Credential, ["browser", "credentials", "shop"]),
         (ServeSettings, ["serve"]),
         (Price, ["prices", "openai:gpt-5"]),
     ],
@@ -87,7 +88,7 @@ def test_defaults_in_the_example_are_the_defaults(read) -> None:
     assert read(FILLED_IN).fetch == Settings().fetch
     examples = {name for name in SearchSettings.model_fields if name.endswith(("_key", "_id", "_url"))}
     assert read(FILLED_IN).search.model_dump(exclude=examples) == SearchSettings().model_dump(exclude=examples)
-    examples = {"executable", "cdp_url", "wss_url", "profile", "proxy"}
+    examples = {"executable", "cdp_url", "wss_url", "profile", "proxy", "credentials"}
     assert read(FILLED_IN).browser.model_dump(exclude=examples) == BrowserSettings().model_dump(exclude=examples)
 
 

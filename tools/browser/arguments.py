@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
+
+Search = Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]]
+"""From a query to its results, best first: mappings with `title`, `url` and, if there is one, `description`."""
 
 ActionName = Literal[
     "go_to_url",

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
-
+from ...state.browser import Credential
 from ...state.errors import ToolFailure
 from ..web.address import split
 from .guard import in_domain
@@ -16,17 +15,7 @@ PLACEHOLDER = re.compile(r"<secret>([\w.-]+)</secret>")
 """How a model names a secret in the text that it types."""
 
 
-class Credential(BaseModel):
-    """One secret and the sites that may have it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    value: SecretStr
-    """What is typed."""
-
-    domains: tuple[str, ...] = Field(min_length=1)
-    """Hosts whose pages it may be typed into, subdomains included."""
-
+__all__ = ["PLACEHOLDER", "Credential", "Credentials", "fill_in", "mask", "mask_all"]
 
 Credentials = Mapping[str, Credential]
 

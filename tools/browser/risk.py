@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..traits import Risk
-from .elements import Element
+
+if TYPE_CHECKING:
+    from .elements import Element
 
 READING = frozenset({"state", "wait", "extract_content", "get_dropdown_options", "switch_tab", "hover"})
 MOVING = frozenset({"scroll_down", "scroll_up", "scroll_to_text", "go_back", "go_forward", "close_tab"})

@@ -3,58 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+import sys
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig
-from pydantic import BaseModel, Field, SkipValidation
-from typing_extensions import NotRequired, TypedDict
+from pydantic import BaseModel, Field, SkipValidation, model_validator
 
-from ...state.errors import ToolFailure
 from ..base import WorkspaceTool
 from ..resources import resources
 from ..run_services import Observation, run_services
 from ..traits import Risk, Traits
 from ..web.guard import Guard, PublicAddresses
-from .actions.content import Search
-from .actions.dispatch import READING, check_arguments, perform
-from .arguments import BrowserArguments
-from .credentials import Credential, mask, mask_all
-from .extraction import asking
-from .failures import failures_of
-from .keeping import keep, keep_picture, kept
-from .notices import Notice
-from .page_state import PageState, format_state
+from .arguments import BrowserArguments, Search
+from .credentials import Credential, Credentials
 from .risk import risk_of
-from .saving import SavedBrowser
-from .session import BrowserSession
 from .settings import BrowserSettings
+
+if TYPE_CHECKING:
+    from .saving import SavedBrowser
+    from .session import BrowserSession
 
 KIND = "browser"
 """Kind of the session in the pool of resources."""
-
-
-class BrowserArtifact(TypedDict):
-    """What the caller learns beside the text. Plain JSON."""
-
-    action: str
-    url: str
-    """Address of the active tab after the action."""
-
-    notices: list[Notice]
-    """What happened beside the action: dialogs, tabs, downloads."""
-
-    state: NotRequired[PageState]
-    """Of `state`: what the text tells."""
-
-    screenshot: NotRequired[str]
-    """Path, in the workspace, of a picture of the viewport after the action."""
-
-    saved: NotRequired[dict[str, Any]]
-    """References of the payloads from which the browser can be opened again."""
 
 
 class BrowserUse(WorkspaceTool):
@@ -84,7 +59,13 @@ class BrowserUse(WorkspaceTool):
     """Search behind `web_search`; None makes that action fail."""
 
     credentials: Mapping[str, Credential] = Field(default_factory=dict)
-    """Secrets by the name under which a model may have them typed."""
+    """Secrets by the name under which a model may have them typed, beside those of the settings."""
+
+    @model_validator(mode="after")
+    def _name_credentials(self) -> Self:
+        if named := ", ".join(f"{name} for {' '.join(each.domains)}" for name, each in self._credentials.items()):
+            self.description += f" Stored secrets: {named}."
+        return self
 
     @asynccontextmanager
     async def lend(self, config: RunnableConfig, saved: SavedBrowser | None = None) -> AsyncIterator[BrowserSession]:
@@ -126,54 +107,41 @@ class BrowserUse(WorkspaceTool):
         """
         if not self.is_open(config) and run_services(config).saved is None:
             return None
-        async with self.lend(config) as session:
-            with failures_of("the page cannot be read"):
-                text = format_state(await session.state())
-                image = await session.screenshot(labels=self.settings.labels) if picture else None
-            text = _told(text, session.notices.take())
-        return Observation(mask(text, self.credentials), image)
+        await _import_calls()
+        from .calls import observe
 
-    async def _arun(self, config: RunnableConfig, action: str, **arguments: Any) -> tuple[str, BrowserArtifact]:
+        async with self.lend(config) as session:
+            return await observe(session, self._credentials, picture=picture)
+
+    async def _arun(self, config: RunnableConfig, action: str, **arguments: Any) -> tuple[str, Mapping[str, Any]]:
+        # LangChain reads these annotations, so they name nothing that is not imported.
+        await _import_calls()
+        from .calls import BrowserCall, check_arguments
+
         check_arguments(action, arguments)
+        call = BrowserCall(run_services(config), self._credentials, model=self.model, search=self.search)
         async with self.lend(config) as session:
-            text, artifact = await self._perform(session, action, arguments, config)
-            if self.settings.screenshots and (path := await keep_picture(session)):
-                artifact["screenshot"] = path
-            if action not in READING and (saved := await keep(session, run_services(config))):
-                artifact["saved"] = saved
-        return mask(text, self.credentials), mask_all(artifact, self.credentials)
+            return await call.run(session, action, arguments)
 
-    async def _perform(
-        self, session: BrowserSession, action: str, arguments: Mapping[str, Any], config: RunnableConfig
-    ) -> tuple[str, BrowserArtifact]:
-        state = None
-        try:
-            with failures_of(f"{action} failed"):
-                if action == "state":
-                    state = await session.state()
-                    text = format_state(state)
-                else:
-                    text = await perform(session, action, arguments, self._services(config))
-                url = (await session.tabs.page()).url
-        except ToolFailure as failure:
-            raise ToolFailure(_told(str(failure), session.notices.take())) from failure
-        notices = session.notices.take()
-        artifact = BrowserArtifact(action=action, url=url, notices=notices)
-        if state is not None:
-            artifact["state"] = state
-        return _told(text, notices), artifact
-
-    def _services(self, config: RunnableConfig) -> dict[str, Any]:
-        ask = asking(self.model) if self.model else run_services(config).ask
-        return {"ask": ask, "search": self.search, "credentials": self.credentials}
+    @property
+    def _credentials(self) -> Credentials:
+        return {**self.settings.credentials, **self.credentials}
 
     async def _start(self, config: RunnableConfig, saved: SavedBrowser | None) -> BrowserSession:
+        await _import_calls()
+        from .calls import kept
+
         return await self._open(config, saved or await kept(run_services(config)))
 
     async def _open(self, config: RunnableConfig, saved: SavedBrowser | None) -> BrowserSession:
+        from .calls import BrowserSession
+
         workspace = await asyncio.to_thread(self._open_workspace, config)
         return await BrowserSession.open(self.settings, workspace, self.guard, saved=saved)
 
 
-def _told(text: str, notices: Sequence[Notice]) -> str:
-    return "\n".join([text, *(f"({notice['text']})" for notice in notices)])
+async def _import_calls() -> None:
+    # Playwright takes a third of a second to import, and most runs of a general agent use no browser.
+    name = f"{__package__}.calls"
+    if name not in sys.modules:
+        await asyncio.to_thread(import_module, name)

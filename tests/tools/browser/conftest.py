@@ -105,9 +105,8 @@ async def make_browsing(chromium, tmp_path):
 
     def make(settings=None, **fields):
         fields = {"guard": LOOPBACK, **fields}
-        tool = SharedBrowserUse(
-            chromium=chromium, workspace=tmp_path / "workspace", settings=settings or BrowserSettings(), **fields
-        )
+        settings = settings or BrowserSettings(screenshots=False)
+        tool = SharedBrowserUse(chromium=chromium, workspace=tmp_path / "workspace", settings=settings, **fields)
         tools.append(tool)
         return Browsing(tool)
 

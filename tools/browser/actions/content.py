@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
-
 from ....state.errors import ToolFailure
 from ...run_services import Ask
+from ..arguments import Search
 from ..extraction import extract
 from ..failures import failures_of
 from ..markdown import page_markdown, pieces
 from ..session import BrowserSession
 from .navigation import go_to_url
-
-Search = Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]]
-"""From a query to its results, best first: mappings with `title`, `url` and, if there is one, `description`."""
 
 
 async def extract_content(session: BrowserSession, goal: str, *, ask: Ask | None) -> str:

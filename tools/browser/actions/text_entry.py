@@ -32,6 +32,9 @@ UNTYPED = {
 }
 """What to use for controls that take no text."""
 
+VEIL = "(element) => { element.style.webkitTextSecurity = 'disc'; }"
+"""Shows dots in place of a secret, in whatever field: pictures of the page go to models and into files."""
+
 FORMS = "dates are YYYY-MM-DD, times HH:MM, months YYYY-MM, weeks YYYY-Www, colours #rrggbb"
 
 KEY_NAMES = {
@@ -61,6 +64,8 @@ async def input_text(session: BrowserSession, index: int, text: str, *, credenti
     _check(field, index)
     written = fill_in(text, credentials, session.elements.element(index).frame.url)
     with failures_of(f"the text could not be put into [{index}]"):
+        if written != text:
+            await handle.evaluate(VEIL)
         await _write(session, handle, field, written)
         now = (await handle.evaluate(function("field", "field")))["value"]
     if written and not now and field["type"] not in TYPED:

@@ -97,6 +97,8 @@ async def test_a_secret_is_typed_but_never_told(make_browsing, site):
     page = await browsing.look()
     assert "s3cr3t" not in text + page + browsing.text + str(browsing.artifact)
     assert "<secret>shop</secret>" in browsing.text
+    # A picture of the page shows dots.
+    assert await browsing.evaluate("getComputedStyle(document.querySelector('input')).webkitTextSecurity") == "disc"
 
 
 async def test_a_secret_is_not_typed_on_another_site(make_browsing, site):
