@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 EPILOG = """exit codes: 0 finished, 1 error, 2 usage, 3 waiting for a person, 4 limit, 5 stuck, 6 rejected, 130 Ctrl-C.
 Settings come from flags, then CLEW_* variables, then clew.toml in the current folder."""
 
+DEFAULT_FILE = ""
+"""A flag for a file that is given without its name."""
+
 
 def build_parser() -> ArgumentParser:
     """The parser of the whole command line."""
@@ -109,6 +112,8 @@ def _add_driving(parser: ArgumentParser) -> None:
         help="which tool calls are asked about first (default: risky ones where no sandbox contains them)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON event a line, the last one `end`")
+    parser.add_argument("--headed", action="store_true", help="show the window of the browser, if it is used")
+    parser.add_argument("--trace", action="store_true", help="record what the browser does, for playwright show-trace")
     parser.add_argument("--record", type=Path, metavar="FILE", help="record the model's replies for replay:FILE")
     _add_db(parser)
 
@@ -125,6 +130,13 @@ def _add_threads(commands: Commands[ArgumentParser]) -> None:
     delete = _add(commands, "delete", "delete a thread with all its checkpoints")
     for parser in (show, history, fork, delete):
         parser.add_argument("thread", metavar="THREAD")
+    show.add_argument(
+        "--html",
+        nargs="?",
+        const=DEFAULT_FILE,
+        metavar="FILE",
+        help="write its trail, with the pictures of its steps, as one page (default: THREAD.html)",
+    )
     fork.add_argument("--at", metavar="CHECKPOINT", required=True, help="id, or its beginning, as `clew history` shows")
     fork.add_argument("--to", metavar="NEW", help="begin a new thread there; without it the thread itself is set back")
     history.add_argument("--limit", type=positive, metavar="N", help="only the newest N")

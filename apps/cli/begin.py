@@ -46,7 +46,14 @@ def begin(arguments: Namespace, settings: Settings, beginning: Beginning) -> int
 
 def begin_settings(arguments: Namespace) -> Settings:
     """The settings that a task begins with."""
-    return load_settings(db=arguments.db, workspace=arguments.workspace)
+    return seen_by_people(load_settings(db=arguments.db, workspace=arguments.workspace), arguments)
+
+
+def seen_by_people(settings: Settings, arguments: Namespace) -> Settings:
+    """The settings with a browser that shows its window or records what it does, where the flags ask for that."""
+    flags = {"headless": False if arguments.headed else None, "trace": arguments.trace or None}
+    given = {name: value for name, value in flags.items() if value is not None}
+    return settings.model_copy(update={"browser": settings.browser.model_copy(update=given)}) if given else settings
 
 
 async def _begin(arguments: Namespace, settings: Settings, beginning: Beginning) -> int:

@@ -19,7 +19,7 @@ from ..log import logging_to
 from ..session import PLAN, Session, open_session
 from ..task import task_input
 from ..view import ThreadView
-from .begin import overridden
+from .begin import overridden, seen_by_people
 from .closing import command
 from .converse import Conversation
 from .limits import flag_of, given_limits
@@ -30,7 +30,7 @@ CONTINUED = frozenset({"limit", "stuck", "error", "cancelled"})
 
 def run(arguments: Namespace) -> int:
     """Answer what the thread asks, or take it up where it stopped; an ended one only says how it ended."""
-    settings = load_settings(db=arguments.db)
+    settings = seen_by_people(load_settings(db=arguments.db), arguments)
     with logging_to(settings):
         return asyncio.run(_run(arguments, settings))
 

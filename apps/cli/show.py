@@ -7,15 +7,20 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage, messages_to_dict
 
+from ...state.errors import UsageError
 from ...state.metrics import subtask_metrics
-from ...state.settings import load_settings
+from ...state.settings import folder_name, load_settings
 from ...state.thread import ThreadRecord
 from ..session import PLAN, Session, open_session
+from ..trail import thread_trail
+from ..trail_page import trail_page
 from ..view import ThreadView
+from .arguments import DEFAULT_FILE
 from .closing import command, how_to_answer
 from .plan_table import COLUMNS, plan_rows
 from .report import brief, plural, question_lines, usage_text
@@ -45,6 +50,9 @@ def run(arguments: Namespace) -> int:
 async def _show(arguments: Namespace) -> int:
     async with open_session(load_settings(db=arguments.db)) as session:
         found = await _read(session, arguments.thread)
+        if arguments.html is not None:
+            print(f"wrote {await _write_trail(session, arguments.html, *found)}")
+            return 0
         if arguments.json:
             print(json.dumps(_data(*found), default=str))
             return 0
@@ -52,6 +60,27 @@ async def _show(arguments: Namespace) -> int:
             found = await _watch(session, arguments.thread)
         print_lines(*found, arguments=arguments)
     return 0
+
+
+async def _write_trail(
+    session: Session, file: Path | str, record: ThreadRecord, view: ThreadView, values: dict[str, Any]
+) -> Path:
+    path = Path(f"{folder_name(record.thread)}.html") if file == DEFAULT_FILE else Path(file)
+    facts = [
+        (name, value)
+        for name, _, value in (
+            line.partition(" ") for line in [*_facts(record, view), *_measured(record, view, values)]
+        )
+    ]
+    if plan := values.get("plan"):
+        facts.append(("plan", plan.render()))
+    steps = await thread_trail(values.get("messages", []), record.workspace, session.saver.blobs)
+    page = trail_page(record.task, [(name, value.strip()) for name, value in facts], steps, view.answer)
+    try:
+        await asyncio.to_thread(path.write_text, page, "utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}; name another file") from error
+    return path
 
 
 def print_lines(record: ThreadRecord, view: ThreadView, values: dict[str, Any], *, arguments: Namespace) -> None:

@@ -21,6 +21,9 @@ class Site:
         self.visits: list[str] = []
         """Paths asked for, in order."""
 
+        self.cookies: list[str] = []
+        """Cookies that came with each request, in order."""
+
         self.closing = Event()
         self._pages: dict[str, str] = {}
         self._numbers = count()
@@ -64,6 +67,7 @@ class Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(address.query).items()}
         self.site.visits.append(address.path)
+        self.site.cookies.append(self.headers.get("Cookie", ""))
         kind, _, rest = address.path.strip("/").partition("/")
         answer = getattr(self, f"answer_{kind}", None)
         if answer:

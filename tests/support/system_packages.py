@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 PACKAGES = {
+    "Xvfb": "xvfb",
     "bwrap": "bubblewrap",
     "chromium": "chromium",
     "initdb": "postgresql",

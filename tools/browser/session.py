@@ -29,6 +29,7 @@ from .saving import SavedBrowser, restore, save
 from .screenshots import screenshot
 from .settings import BrowserSettings
 from .tabs import Tabs
+from .tracing import traced
 
 FURTHER_LOOKS = 3
 PAUSE_SECONDS = 0.1
@@ -89,6 +90,8 @@ class BrowserSession:
                 connections = await stack.enter_async_context(ConnectionFilter(rules))
             proxy = connections.url if connections else None
             context = await stack.enter_async_context(open_context(settings, proxy=proxy, storage=storage))
+            if settings.trace:
+                await stack.enter_async_context(traced(context, workspace))
             session = cls(context, settings, workspace, guard, connections)
             stack.push_async_callback(session.downloads.close)
             if connections is None:
