@@ -194,9 +194,29 @@ async def test_a_shell_outlives_a_question_and_its_answer_but_not_the_server(tmp
         assert len([state for state in history if state["next"] == ["think"]]) == 6
         assert not server.tools()
 
+        await a_person_decides_about_a_call(client)
+
         await stream(client, waiting, "manus", input=TASK)
         assert "sleep" in {process.name() for process in server.tools()}
     assert "Blocking" not in server.log.read_text() + json.dumps(values)
+
+
+async def a_person_decides_about_a_call(client):
+    """The question and the answers as Studio shows and takes them: plain JSON."""
+    thread = (await client.threads.create())["thread_id"]
+    events = await stream(client, thread, "manus", input=TASK, context={"confirm": "always"})
+    assert [node for _, node, _ in events] == ["think", "assess", "__interrupt__"]
+    (question,) = (await client.threads.get_state(thread))["interrupts"]
+    assert (question["value"]["kind"], question["value"]["path"]) == ("confirm", ["manus"])
+    (call,) = question["value"]["data"]["calls"]
+    assert (call["name"], call["risk"], call["preview"]["language"]) == ("bash", "high", "bash")
+
+    edit = {"calls": {call["id"]: {"edit": {"command": "echo edited"}}}}
+    await stream(client, thread, "manus", command={"resume": edit}, context={"confirm": "always"})
+    await stream(client, thread, "manus", command={"resume": {"reject": "no"}}, context={"confirm": "never"})
+    said = [each["content"] for each in (await client.threads.get_state(thread))["values"]["messages"]]
+    assert said[2].startswith("edited")
+    assert "A person rejected this call" in said[4]
 
 
 async def test_a_plan_waits_for_its_answer_through_the_death_of_the_server(tmp_path):
