@@ -52,6 +52,7 @@ from ..tools.catalog import build_installed, build_tools
 from ..tools.delegate import DELEGATE, delegate_tool
 from ..tools.planning import Planning
 from .delegate import Child, add_children, find_children, purposes
+from .quiet import quiet
 from .specs import agent_spec
 from .unbounded import unbounded
 
@@ -127,7 +128,7 @@ def create_agent(
         )
 
     graph = _build(equipment, children, make)
-    return unbounded(graph.compile(checkpointer=checkpointer, store=store, name=equipment.spec.name))
+    return unbounded(quiet(graph.compile(checkpointer=checkpointer, store=store, name=equipment.spec.name)))
 
 
 def _build(

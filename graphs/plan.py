@@ -39,6 +39,7 @@ from ..tools.board_plans import BoardPlans
 from ..tools.catalog import build_installed, build_tools
 from ..tools.planning import Planning
 from .agent import create_agent
+from .quiet import quiet
 from .specs import agent_spec
 from .unbounded import unbounded
 
@@ -100,7 +101,7 @@ def create_plan_flow(
     )
     graph = _build(equipment, graphs, approve)
     compiled = graph.compile(checkpointer=checkpointer, store=store, name="plan")
-    return unbounded(compiled)
+    return unbounded(quiet(compiled))
 
 
 def _build(
