@@ -50,7 +50,7 @@ async def open_saver(
     channels = delta_channels(*states)
     place = str(url or DEFAULT_DATABASE)
     opening: AbstractAsyncContextManager[DurableSaver]
-    if place.startswith(("postgresql://", "postgres://")):
+    if is_postgres(place):
         opening = _open_postgres(place, guarded, channels)
     else:
         opening = _open_sqlite(sqlite_path(place), guarded, channels, full_sync=full_sync, in_thread=in_thread)
@@ -85,6 +85,11 @@ async def _open_postgres(url: str, guarded: Protection, channels: DeltaChannels)
         saver = PostgresCheckpointSaver(pool, protection=guarded, channels=channels)
         await prepare_postgres(pool, saver.setup)
         yield saver
+
+
+def is_postgres(url: str) -> bool:
+    """Whether the URL names a PostgreSQL database."""
+    return url.startswith(("postgresql://", "postgres://"))
 
 
 def sqlite_path(url: str | Path) -> Path:

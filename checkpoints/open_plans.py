@@ -1,4 +1,4 @@
-"""Opening the plan library in a SQLite file."""
+"""Opening the plan library, in a SQLite file or a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ..state.errors import CheckpointError
 from .encryption import KEY_VARIABLE, check_key
-from .open import DEFAULT_DATABASE, sqlite_path
+from .open import DEFAULT_DATABASE, is_postgres, open_saver, sqlite_path
 from .plans import Exclusive, PlanLibrary, one_task_at_a_time
 from .redact import known_secrets
 from .schema import prepare
@@ -32,7 +32,7 @@ _PATIENCE = 20.0
 async def open_plan_library(
     url: str | Path | None = None, *, secrets: Iterable[str] | None = None, key: str | None = None
 ) -> AsyncIterator[PlanLibrary]:
-    """Open the library in a SQLite file, which may be the one of the checkpoints, and close it at the end.
+    """Open the library in a database, which may be the one of the checkpoints, and close it at the end.
 
     Args:
         url: as for `open_saver`; None for the same default.
@@ -41,15 +41,29 @@ async def open_plan_library(
 
     Raises:
         UsageError: the URL is of a kind that clew does not know, or the key cannot be used.
-        CheckpointError: the file cannot be opened, the key is not its own, or another process does not let go of it.
+        CheckpointError: it cannot be opened, the key is not its own, or another process does not let go of it.
     """
-    path = sqlite_path(url or DEFAULT_DATABASE)
+    place = str(url or DEFAULT_DATABASE)
+    if is_postgres(place):
+        async with _open_postgres(place, secrets, key) as library:
+            yield library
+        return
+    path = sqlite_path(place)
     guarded = protection(known_secrets() if secrets is None else secrets, key or os.environ.get(KEY_VARIABLE))
     await _prepare_database(path, guarded.serde)
     async with _file_lock(Path(f"{path}.plans-lock")) as exclusive, _open_store(path) as store:
         async with exclusive():
             await store.setup()
         yield PlanLibrary(store, serde=guarded.serde, exclusive=exclusive)
+
+
+@asynccontextmanager
+async def _open_postgres(url: str, secrets: Iterable[str] | None, key: str | None) -> AsyncIterator[PlanLibrary]:
+    # Opening the saver makes the tables by which the next one knows the database, and looks at the key.
+    async with open_saver(url, secrets=secrets, key=key) as saver:
+        from .postgres_plans import postgres_plan_library
+
+        yield await postgres_plan_library(saver, patience=_PATIENCE)
 
 
 async def _prepare_database(path: Path, serde: SerializerProtocol) -> None:

@@ -49,7 +49,7 @@ def create_plan_node(equipment: FlowEquipment) -> RunnableCallable:
         except ModelError as error:
             ending = Ending(status="error", success=False, reason=str(error), answer="")
             return {"plan": None, "progress": {**progress, "ending": ending}, "status": "running", "outcome": None}
-        await publish(plan, runtime)
+        await publish(plan, runtime, equipment.models.settings)
         spent = {"usage": usage.model_dump(), **clocked(progress, config)}
         return {"plan": plan, "progress": {**progress, **spent}, "status": "running", "outcome": None}
 

@@ -39,7 +39,7 @@ def observe_plan_node(equipment: Equipment) -> RunnableCallable:
             return {"context": [*earlier, HumanMessage(load_prompt("no_plan"))]}
         operations = [*_track(plan, state["messages"]), *_begin(plan)]
         plan = apply_operations(plan, operations)
-        await publish(plan, runtime)
+        await publish(plan, runtime, equipment.models.settings)
         current = current_step(plan)
         text = load_prompt(
             "live_plan",

@@ -49,7 +49,7 @@ def record_node(equipment: FlowEquipment) -> RunnableCallable:
         verdicts = [item for report in reports for item in _verdict(plan.step(report["step"]), report, equipment)]
         operations = [*asked, *verdicts]
         usage = sum((Usage.model_validate(report["usage"]) for report in reports), Usage(**progress["usage"]))
-        await publish(apply_operations(plan, operations), runtime)
+        await publish(apply_operations(plan, operations), runtime, equipment.models.settings)
         counters = {
             "steps": progress["steps"] + sum(report["steps"] for report in reports),
             "reports": len(state["reports"]),

@@ -50,7 +50,7 @@ def revise_node(equipment: FlowEquipment) -> RunnableCallable:
             # The plan can still be carried out as it is; what is blocked then ends the run with the truth.
             operations, usage = [], Usage()
         if operations:
-            await publish(apply_operations(plan, operations), runtime)
+            await publish(apply_operations(plan, operations), runtime, equipment.models.settings)
         spent = {"revisions": progress["revisions"] + 1, "usage": (Usage(**progress["usage"]) + usage).model_dump()}
         return {"plan": dump_operations(operations), "progress": {**progress, **spent}}
 

@@ -13,14 +13,26 @@ from clew.state.plan_draft import create_plan
 from clew.state.plan_fold import apply_operations
 from clew.state.plan_operation import MarkStep
 
+POSTGRES = pytest.param("postgresql", marks=pytest.mark.needs("initdb"))
 
-@pytest.fixture(params=["memory", "sqlite"])
+
+@pytest.fixture(params=["sqlite", POSTGRES])
+def url(request, tmp_path):
+    return (
+        request.getfixturevalue("postgres_url")
+        if request.param == "postgresql"
+        else f"sqlite:///{tmp_path}/folder/clew.db"
+    )
+
+
+@pytest.fixture(params=["memory", "sqlite", POSTGRES])
 async def library(request, tmp_path):
     if request.param == "memory":
         yield PlanLibrary(InMemoryStore())
-    else:
-        async with open_plan_library(tmp_path / "clew.db") as opened:
-            yield opened
+        return
+    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else tmp_path / "clew.db"
+    async with open_plan_library(url) as opened:
+        yield opened
 
 
 def plan(plan_id="plan_1", size=3):
@@ -108,8 +120,7 @@ async def test_tasks_that_change_one_plan_at_once_lose_nothing(library):
     assert sorted(note for lines in notes for note in lines) == sorted(f"n{place}" for place in range(30))
 
 
-async def test_the_library_survives_its_process_and_shares_the_file_of_the_checkpoints(tmp_path):
-    url = f"sqlite:///{tmp_path}/folder/clew.db"
+async def test_the_library_survives_its_process_and_shares_the_database_of_the_checkpoints(url):
     async with open_plan_library(url) as library, open_saver(url):
         await library.put(plan(), thread="thread_1")
     async with open_saver(url), open_plan_library(url) as library:
@@ -145,8 +156,8 @@ async def test_a_library_in_a_store_of_the_users_masks_what_looks_like_a_secret(
     assert (await PlanLibrary(store).get("plan_1")).plan.step("s1").notes == "[redacted] opens it"
 
 
-async def test_entries_are_encrypted_with_the_key_of_the_checkpoints(tmp_path):
-    url, key = tmp_path / "clew.db", "a key of sixteen characters or more"
+async def test_entries_are_encrypted_with_the_key_of_the_checkpoints(url, tmp_path):
+    key = "a key of sixteen characters or more"
     async with open_plan_library(url, key=key) as library, open_saver(url, key=key) as saver:
         await library.put(plan())
         assert (await library.get("plan_1")).plan == plan()
@@ -154,7 +165,7 @@ async def test_entries_are_encrypted_with_the_key_of_the_checkpoints(tmp_path):
         assert (await PlanLibrary(library.store, serde=saver.serde).get("plan_1")).plan == plan()
         with pytest.raises(CheckpointError, match="library is encrypted: set CLEW_ENCRYPTION_KEY"):
             await PlanLibrary(library.store).get("plan_1")
-    assert not any(b"Title of plan_1" in file.read_bytes() for file in tmp_path.iterdir())
+    assert not any(b"Title of plan_1" in file.read_bytes() for file in tmp_path.rglob("clew.db*"))
     for wrong in (None, "another key of sixteen characters"):
         with pytest.raises(CheckpointError, match=r"encrypted|not the key"):
             async with open_plan_library(url, key=wrong):
@@ -191,14 +202,13 @@ async def start(code, *arguments):
     return await asyncio.create_subprocess_exec(sys.executable, "-c", code, *arguments, stdin=pipe, stdout=pipe)
 
 
-async def test_two_processes_make_and_use_the_library_at_once_and_nothing_is_lost(tmp_path):
-    path = tmp_path / "folder" / "clew.db"
-    processes = [await start(WRITER, str(path), name) for name in ("left", "right")]
+async def test_two_processes_make_and_use_the_library_at_once_and_nothing_is_lost(url):
+    processes = [await start(WRITER, url, name) for name in ("left", "right")]
     for process in processes:
         assert await process.stdout.readline() == b"ready\n"
     await asyncio.gather(*(process.communicate(b"!") for process in processes))
     assert [process.returncode for process in processes] == [0, 0]
-    async with open_plan_library(path) as library:
+    async with open_plan_library(url) as library:
         notes = [set(step.notes.split()) for step in (await library.get("shared")).plan.steps]
         listed = {entry.plan.id for entry in await library.list()}
     assert notes == [{f"left-{place}", f"right-{place}"} for place in range(10)]
@@ -220,11 +230,10 @@ asyncio.run(main(sys.argv[1]))
 """
 
 
-async def test_a_process_that_is_killed_while_it_changes_a_plan_leaves_it_whole_and_free(tmp_path):
-    path = tmp_path / "clew.db"
-    async with open_plan_library(path) as library:
+async def test_a_process_that_is_killed_while_it_changes_a_plan_leaves_it_whole_and_free(url):
+    async with open_plan_library(url) as library:
         await library.add(plan("shared"))
-        holder = await start(HOLDER, str(path))
+        holder = await start(HOLDER, url)
         assert await holder.stdout.readline() == b"held\n"
         waiting = asyncio.create_task(library.change("shared", noting(0, "after")))
         await asyncio.sleep(0.05)
