@@ -5,6 +5,7 @@
     START → think → act (one task per tool call) → check_stuck → think …
     think ⇢ assess ⇢ confirm ⇢ act           where a call may need a person
     START, check_stuck ⇢ observe_<name> → think   with the context nodes of a spec, where they are due
+    observe_mcp ⇢ terminate                  where the servers of an agent that is nothing without them are gone
     START, check_stuck → condense → think    with condensers; without a summary that it needs ⇢ terminate
     check_stuck ⇢ act                        calls of the same reply that had to wait for their turn
     think, check_stuck ⇢ delegate_<agent> → check_stuck   with the delegates of a spec: see `graphs/delegate.py`
@@ -29,13 +30,14 @@ from langgraph.types import Checkpointer, Command
 from ..nodes.act import act_node
 from ..nodes.assess import assess_node, route_assess
 from ..nodes.check_stuck import check_stuck_node, route_check_stuck
-from ..nodes.condense import condense_node, route_condense
+from ..nodes.condense import condense_node
 from ..nodes.confirm import confirm_node, route_confirm
-from ..nodes.context import ContextChain, ContextNode
-from ..nodes.equipment import Equipment
+from ..nodes.context import ContextChain, ContextNode, route_unless_ended
+from ..nodes.equipment import MCP, Equipment
 from ..nodes.gate import gate_node, route_gate
 from ..nodes.model_source import ModelSource
 from ..nodes.observe_browser import browser_in_use, observe_browser_node
+from ..nodes.observe_mcp import observe_mcp_node
 from ..nodes.observe_plan import observe_plan_node
 from ..nodes.terminate import terminate_node
 from ..nodes.think import route_think, think_node
@@ -50,6 +52,7 @@ from ..state.spec import AgentSpec
 from ..tools.board_plans import BoardPlans
 from ..tools.catalog import build_installed, build_tools
 from ..tools.delegate import DELEGATE, delegate_tool
+from ..tools.mcp.toolset import McpToolset
 from ..tools.planning import Planning
 from .delegate import Child, add_children, find_children, purposes
 from .quiet import quiet
@@ -67,6 +70,7 @@ PLAN = "plan"
 
 CONTEXT_NODES: Mapping[str, ContextNode] = MappingProxyType(
     {
+        MCP: ContextNode(observe_mcp_node),
         PLAN: ContextNode(observe_plan_node),
         "browser": ContextNode(observe_browser_node),
         "recent_browser": ContextNode(observe_browser_node, browser_in_use),
@@ -160,7 +164,7 @@ def _build(
 
 def _add_context(graph: StateGraph[Any, Any, Any, Any], equipment: Equipment) -> ContextChain:
     """Put what a spec adds before think, one after the other: condensers first, then its context nodes."""
-    names = equipment.spec.context
+    names = equipment.context
     if unknown := [name for name in names if name not in CONTEXT_NODES]:
         raise UsageError(f"no context node {unknown[0]!r}; there are: {', '.join(CONTEXT_NODES)}")
     observing = [(f"observe_{name}", CONTEXT_NODES[name].due) for name in names]
@@ -171,8 +175,8 @@ def _add_context(graph: StateGraph[Any, Any, Any, Any], equipment: Equipment) ->
         graph.add_node(f"observe_{name}", CONTEXT_NODES[name].make(equipment))
     for place in (START, *(own for own, _ in chain.nodes)):
         following = chain.targets("" if place == START else place)
-        if place == CONDENSE:
-            graph.add_conditional_edges(place, route_condense(chain.after(place)), [*following, "terminate"])
+        if place in (CONDENSE, f"observe_{MCP}"):
+            graph.add_conditional_edges(place, route_unless_ended(chain.after(place)), [*following, "terminate"])
         elif len(following) == 1:
             graph.add_edge(place, following[0])
         else:
@@ -204,7 +208,15 @@ def _equip(
     if children:
         by_name[DELEGATE] = delegate_tool(purposes(children))
     models = ModelSource(settings, model or spec.model)
-    return Equipment(spec, by_name, models, settings, tuple(children), folder, confirm)
+    toolset = _mcp_toolset(spec, settings, list(by_name), folder)
+    return Equipment(spec, by_name, models, settings, tuple(children), folder, confirm, toolset)
+
+
+def _mcp_toolset(spec: AgentSpec, settings: Settings, own: list[str], workspace: Path | None) -> McpToolset | None:
+    servers = settings.mcp.chosen(spec.mcp_servers)
+    if spec.requires_mcp and not servers:
+        raise UsageError(f"the agent {spec.name} needs an MCP server: add one to clew.toml as [mcp.servers.NAME]")
+    return McpToolset(servers, settings.home, own=own, workspace=workspace) if servers else None
 
 
 def _own_tools(spec: AgentSpec, workspace: Path | None, settings: Settings) -> list[BaseTool]:

@@ -11,6 +11,7 @@ from ..state.spec import AgentSpec
 from ..tools.plugins import list_plugins, load_plugin, load_plugins
 from .browser import BROWSER
 from .coding import CODING
+from .mcp import MCP_AGENT
 
 PLUGINS = "clew.agents"
 """Entry point group of further agents: each names an `AgentSpec`."""
@@ -22,6 +23,7 @@ MANUS = AgentSpec(
     next_step_prompt="prompt:manus_next_step",
     tools=("python_execute", "bash", "str_replace_editor", "ask_human", "terminate"),
     optional_tools=("browser_use", "web_search", "web_fetch"),
+    mcp_servers=("*",),
     context=("recent_browser",),
     max_steps=20,
     max_observe=10_000,
@@ -50,7 +52,7 @@ DATA_ANALYSIS = AgentSpec(
 )
 
 BUILT_IN: Mapping[str, AgentSpec] = MappingProxyType(
-    {spec.name: spec for spec in (MANUS, PLANNING, DATA_ANALYSIS, BROWSER, *CODING)}
+    {spec.name: spec for spec in (MANUS, PLANNING, DATA_ANALYSIS, BROWSER, MCP_AGENT, *CODING)}
 )
 """The built-in specs by name."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
@@ -42,8 +43,6 @@ def act_node(equipment: Equipment) -> RunnableCallable:
 
     async def act(task: ToolTask, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         call, workspace = task["call"], equipment.workspace_of(runtime)
-        if refusal := _refusal(call, equipment):
-            return {"messages": Fresh([_failure(call, refusal)])}
         path = [*agent_path(config), equipment.spec.name]
         model = CountedModel(equipment, config, runtime)
         own_config = tool_config(
@@ -53,7 +52,10 @@ def act_node(equipment: Equipment) -> RunnableCallable:
             path=path,
             services=call_services(config, saved=task.get("saved"), ask=model.ask),
         )
-        tool = equipment.tools[call["name"]]
+        tools = (await equipment.toolbox_of(own_config)).tools
+        if refusal := _refusal(call, equipment, tools):
+            return {"messages": Fresh([_failure(call, refusal)])}
+        tool = tools[call["name"]]
 
         async def run() -> ToolMessage:
             begun = perf_counter()
@@ -105,13 +107,13 @@ async def _run(tool: BaseTool, call: ToolCall, config: RunnableConfig, seconds: 
     return ToolMessage(str(result), tool_call_id=call["id"] or "", name=tool.name)
 
 
-def _refusal(call: ToolCall, equipment: Equipment) -> str:
+def _refusal(call: ToolCall, equipment: Equipment, tools: Mapping[str, BaseTool]) -> str:
     if call["name"] == DELEGATE and equipment.spec.delegates and not equipment.delegates:
         return "this task was delegated as often as tasks may be; do it yourself, or end it with what you have."
-    if call["name"] not in equipment.tools or equipment.spec.tool_choice == "none":
-        return f"there is no tool `{call['name']}`. The tools are: {', '.join(equipment.tools) or 'none'}."
+    if call["name"] not in tools or equipment.spec.tool_choice == "none":
+        return f"there is no tool `{call['name']}`. The tools are: {', '.join(tools) or 'none'}."
     if INVALID_ARGUMENTS in call["args"]:
-        arguments = _arguments(equipment.tools[call["name"]])
+        arguments = _arguments(tools[call["name"]])
         return f"the arguments of `{call['name']}` were not valid JSON. It takes a JSON object with: {arguments}."
     return ""
 

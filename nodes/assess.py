@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
 from langgraph.types import Send
@@ -38,7 +40,8 @@ def assess_node(equipment: Equipment) -> RunnableCallable:
         path = [*agent_path(config), equipment.spec.name]
         task, workspace = history[progress["task"]].id or "", equipment.workspace_of(runtime)
         own_config = tool_config(config, task=task, workspace=workspace, path=path)
-        found = [await _assessed(call, policy, equipment, own_config) for call in unanswered_calls(history)]
+        tools = (await equipment.toolbox_of(own_config)).tools
+        found = [await _assessed(call, policy, tools, own_config) for call in unanswered_calls(history)]
         return {"pending": [call for call in found if call and call["kind"] not in approved]}
 
     return node(assess)
@@ -55,9 +58,11 @@ def route_assess(equipment: Equipment) -> RunnableCallable:
     return route(after_assess)
 
 
-async def _assessed(call: ToolCall, policy: Policy, equipment: Equipment, config: RunnableConfig) -> PendingCall | None:
+async def _assessed(
+    call: ToolCall, policy: Policy, tools: Mapping[str, BaseTool], config: RunnableConfig
+) -> PendingCall | None:
     """The call with all that a person needs to decide; None where nobody is asked about it."""
-    tool = equipment.tools.get(call["name"])
+    tool = tools.get(call["name"])
     if tool is None or INVALID_ARGUMENTS in call["args"]:
         return None  # `act` refuses it
     risk = await risk_of_call(tool, call["args"], config)

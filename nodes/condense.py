@@ -29,12 +29,10 @@ from ..state.context import RunContext, run_context
 from ..state.errors import ModelError
 from ..state.events import history_events
 from ..state.outcome import Usage
-from ..state.planning import AnyAgentState
 from .condensed import masked, summary_message
-from .context import Begin
 from .equipment import Equipment
 from .model_source import ModelSource
-from .node import node, route
+from .node import node
 from .progress import current_progress
 from .view import Group, message_groups
 
@@ -82,17 +80,6 @@ def condense_node(equipment: Equipment) -> RunnableCallable:
         return {**update, "status": "running", "outcome": None}
 
     return node(condense)
-
-
-def route_condense(following: Begin) -> RunnableCallable:
-    """`terminate` where no summary could be made, else the node that follows."""
-
-    async def after_condense(state: AnyAgentState) -> str:
-        progress = state.get("progress")
-        running = state.get("status") == "running"
-        return "terminate" if running and progress and progress["ending"] else following(state)
-
-    return route(after_condense)
 
 
 class Summary:

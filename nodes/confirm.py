@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
 from langgraph.types import Send, interrupt
@@ -40,7 +41,8 @@ def confirm_node(equipment: Equipment) -> RunnableCallable:
         if not can_ask(runtime):
             return {"messages": [_refused(call, "call_unapproved", risk=call["risk"]) for call in pending]}
         path = [*agent_path(config), equipment.spec.name]
-        decisions = _ask(pending, path, equipment)
+        own_config = equipment.call_config(config, history[state["progress"]["task"]], runtime)
+        decisions = _ask(pending, path, (await equipment.toolbox_of(own_config)).tools)
         update: dict[str, Any] = {"messages": _settled(history, pending, decisions, equipment)}
         if kinds := [decision.kind for decision in decisions.values() if decision.kind]:
             approved = state["progress"].get("approved", [])
@@ -61,13 +63,13 @@ def route_confirm(equipment: Equipment) -> RunnableCallable:
     return route(after_confirm)
 
 
-def _ask(pending: Sequence[PendingCall], path: list[str], equipment: Equipment) -> dict[str, Decision]:
+def _ask(pending: Sequence[PendingCall], path: list[str], tools: Mapping[str, BaseTool]) -> dict[str, Decision]:
     decisions: dict[str, Decision] = {}
     problem = ""
     while undecided := [call for call in pending if call["id"] not in decisions]:
         answer = interrupt(_question(undecided, problem, path))
         try:
-            decisions |= read_answer(answer, undecided, equipment.tools)
+            decisions |= read_answer(answer, undecided, tools)
             problem = ""
         except UnclearAnswer as error:
             problem = str(error)

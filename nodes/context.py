@@ -32,6 +32,17 @@ class ContextNode(NamedTuple):
     """Whether the step needs it; None for every step."""
 
 
+def route_unless_ended(following: Begin) -> RunnableCallable:
+    """`terminate` where a node before think has ended the task, else the node that follows."""
+
+    async def after(state: AnyAgentState) -> str:
+        progress = state.get("progress")
+        running = state.get("status") == "running"
+        return "terminate" if running and progress and progress["ending"] else following(state)
+
+    return route(after)
+
+
 @dataclass(frozen=True)
 class ContextChain:
     """The context nodes of an agent, in their order."""

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from langchain_core.messages import AIMessage
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.messages import AnyMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.runtime import Runtime
 
-from ..models.tokens import tools_tokens
 from ..prompts.load import fill, spec_template
 from ..state.agent import Progress
 from ..state.condensation import Condenser
@@ -24,14 +21,15 @@ from ..state.errors import UsageError
 from ..state.sandbox import SandboxOptions
 from ..state.settings import Settings
 from ..state.spec import AgentSpec
+from ..tools.mcp.toolset import MOST_OFFERS, McpToolset, Offer
 from ..tools.traits import RISKY, traits_of
 from .limits import Meter, meter
 from .model_source import ModelSource
+from .tool_config import tool_config
+from .toolbox import Toolbox
 
-if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
-    from langchain_core.language_models import BaseChatModel, LanguageModelInput
-
-    BoundModel = Runnable[LanguageModelInput, AIMessage]
+MCP = "mcp"
+"""The context node of an agent with MCP servers."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Equipment:
     """What the agent is."""
 
     tools: dict[str, BaseTool]
-    """Its tools by name, in the order of the spec."""
+    """Its own tools by name, in the order of the spec; those of MCP servers are known only to a run."""
 
     models: ModelSource
     """Where its model comes from."""
@@ -59,7 +57,10 @@ class Equipment:
     confirm: Policy | None = None
     """Which calls a person is asked about, where the graph was made with a policy."""
 
-    _bound: dict[int, BoundModel] = field(default_factory=dict)
+    mcp: McpToolset | None = None
+    """Its MCP servers; None for an agent that has none."""
+
+    _toolboxes: dict[int, tuple[Offer, Toolbox]] = field(default_factory=dict)
     _workspaces: dict[tuple[str | None, str | None], Path] = field(default_factory=dict)
     _contains: dict[SandboxOptions, bool] = field(default_factory=dict)
     _meters: list[tuple[RunContext, dict[str, float], Meter]] = field(default_factory=list)
@@ -69,21 +70,32 @@ class Equipment:
         """What makes the history fit: the spec's condensers, else the settings'."""
         return self.spec.condensers or self.settings.condense
 
-    @cached_property
-    def tools_tokens(self) -> int:
-        """Tokens of the tools' schemas in a request, by estimate."""
-        if self.spec.tool_choice == "none":
-            return 0
-        return tools_tokens([convert_to_openai_tool(tool) for tool in self.tools.values()])
+    @property
+    def context(self) -> tuple[str, ...]:
+        """Names of the context nodes: those of the spec, and one that looks after MCP servers where there are some."""
+        return (MCP, *self.spec.context) if self.mcp else self.spec.context
 
-    def bound(self, model: BaseChatModel) -> BoundModel:
-        """The model with the agent's tools and tool choice."""
-        if not self.tools or self.spec.tool_choice == "none":
-            return model
-        if id(model) not in self._bound:
-            choice = "any" if self.spec.tool_choice == "required" else None
-            self._bound[id(model)] = model.bind_tools(list(self.tools.values()), tool_choice=choice)
-        return self._bound[id(model)]
+    @cached_property
+    def toolbox(self) -> Toolbox:
+        """Its own tools."""
+        return Toolbox(self.tools, self.spec.tool_choice)
+
+    async def toolbox_of(self, config: RunnableConfig) -> Toolbox:
+        """Its own tools and those of its MCP servers, as they stand in the run of this `call_config`."""
+        if self.mcp is None:
+            return self.toolbox
+        offer = await self.mcp.offer(config)
+        if id(offer) not in self._toolboxes:
+            for oldest in list(self._toolboxes)[: len(self._toolboxes) - MOST_OFFERS]:
+                del self._toolboxes[oldest]
+            self._toolboxes[id(offer)] = offer, Toolbox({**self.tools, **offer.tools}, self.spec.tool_choice)
+        return self._toolboxes[id(offer)][1]
+
+    def call_config(self, config: RunnableConfig, task: AnyMessage, runtime: Runtime[RunContext]) -> RunnableConfig:
+        """The config under which a tool of the run would be called, for whoever asks what it has open."""
+        return tool_config(
+            config, task=task.id or "", workspace=self.workspace_of(runtime), path=list(agent_path(config))
+        )
 
     def workspace_of(self, runtime: Runtime[RunContext]) -> Path:
         """Folder of this run's files: the context's, else the graph's, else the thread's own."""

@@ -37,7 +37,7 @@ async def may_ask(history: Sequence[AnyMessage], equipment: Equipment, runtime: 
         return False
     policy = await policy_in_force(equipment, runtime)
     if policy == "risky":
-        return any(_may_be_risky(equipment.tools[call["name"]]) for call in calls if call["name"] in equipment.tools)
+        return any(_may_be_risky(equipment.tools.get(call["name"]), equipment) for call in calls)
     return policy != "never"
 
 
@@ -61,5 +61,7 @@ def _needs_nobody(calls: Sequence[ToolCall], equipment: Equipment) -> bool:
     return len(calls) == 1 and (ends or name == ASK_HUMAN)
 
 
-def _may_be_risky(tool: BaseTool) -> bool:
+def _may_be_risky(tool: BaseTool | None, equipment: Equipment) -> bool:
+    if tool is None:
+        return equipment.mcp is not None
     return isinstance(tool, Assessing) or traits_of(tool).risk in RISKY

@@ -33,6 +33,7 @@ from .payloads import with_data
 from .policy import may_ask
 from .progress import current_progress
 from .reply import is_empty, stored_reply
+from .toolbox import Toolbox
 from .view import View, note, sent_view, shortened
 
 if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
@@ -51,7 +52,8 @@ def think_node(equipment: Equipment) -> RunnableCallable:
     async def think(state: AgentState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         progress, history = current_progress(state, run_context(runtime)), state["messages"]
         model = await equipment.models.chat_model(run_context(runtime))
-        request = Request(equipment, model, progress, state, runtime)
+        tools = await equipment.toolbox_of(equipment.call_config(config, history[progress["task"]], runtime))
+        request = Request(equipment, tools, model, progress, state, runtime)
         try:
             reply, view = await request.send(config)
         except ModelError as error:
@@ -59,7 +61,7 @@ def think_node(equipment: Equipment) -> RunnableCallable:
             ended = {**progress, "counts": request.counts, "ending": ending}
             return {"progress": ended, "status": "running", "outcome": None}
         messages = Fresh([stored_reply(reply, history)])
-        if problem := _objection(equipment, reply):
+        if problem := _objection(equipment, tools, reply):
             messages.append(note(problem))
         usage = Usage.model_validate(progress["usage"]) + usage_of(reply, model_name(model), equipment.settings.prices)
         counters = {"steps": progress["steps"] + 1, "iteration": progress["iteration"] + 1, "cut": view.cut}
@@ -89,11 +91,11 @@ def route_think(equipment: Equipment) -> RunnableCallable:
     return route(after_think)
 
 
-def _objection(equipment: Equipment, reply: AIMessage) -> str:
+def _objection(equipment: Equipment, tools: Toolbox, reply: AIMessage) -> str:
     if reply.tool_calls or reply.invalid_tool_calls:
         return ""
     if equipment.spec.tool_choice == "required":
-        return load_prompt("tool_required", tools=", ".join(equipment.tools))
+        return load_prompt("tool_required", tools=", ".join(tools.tools))
     return load_prompt("empty_reply") if is_empty(reply) else ""
 
 
@@ -103,6 +105,7 @@ class Request:
     def __init__(
         self,
         equipment: Equipment,
+        tools: Toolbox,
         model: BaseChatModel,
         progress: Progress,
         state: AgentState,
@@ -112,8 +115,8 @@ class Request:
         workspace = equipment.workspace_of(runtime)
         self.calibration = progress["calibration"]
         self.counts = with_results(progress.get("counts") or no_counts(), state["messages"])
-        self._equipment, self._model, self._progress, self._history = equipment, model, progress, state["messages"]
-        self._condensed = condensation_of(state)
+        self._equipment, self._tools, self._model = equipment, tools, model
+        self._progress, self._history, self._condensed = progress, state["messages"], condensation_of(state)
         self._write = runtime.stream_writer
         self._max_retries = equipment.models.max_retries(context)
         bound = max_input_tokens(model) or equipment.settings.max_input_tokens
@@ -141,7 +144,7 @@ class Request:
     def _view(self, max_tokens: int | None) -> View:
         spec, overhead = self._equipment.spec, 0
         if max_tokens:
-            tools = round(self._equipment.tools_tokens * self.calibration)
+            tools = round(self._tools.tokens * self.calibration)
             overhead = tools + self._count([*self._before, *self._after])
         return sent_view(
             self._history,
@@ -159,7 +162,7 @@ class Request:
             request = without_images(request)
         request = images_after_tools(await with_data(request, config))
         reply = await call_model(
-            self._equipment.bound(self._model),
+            self._tools.bound(self._model),
             request,
             max_retries=self._max_retries,
             config=config,
@@ -178,4 +181,4 @@ class Request:
     def _calibrate(self, request: Sequence[BaseMessage], reply: AIMessage) -> None:
         counted = reply.usage_metadata["input_tokens"] if reply.usage_metadata else 0
         if self._max_tokens and counted:
-            self.calibration = calibrate(counted, estimate_tokens(request) + self._equipment.tools_tokens)
+            self.calibration = calibrate(counted, estimate_tokens(request) + self._tools.tokens)

@@ -22,6 +22,7 @@ from .condensation import Condenser
 from .confirmation import ConfirmPolicy
 from .errors import UsageError
 from .limits import RunLimits
+from .mcp import McpSettings
 from .serving import ServeSettings
 from .settings_layers import SETTINGS_FILE, layered
 from .tools import ToolSettings
@@ -145,6 +146,8 @@ class Settings(ToolSettings):
 
     limits: RunLimits = Field(default_factory=RunLimits)
     """The `[limits]` table: what one run may use, all its agents together."""
+    mcp: McpSettings = Field(default_factory=McpSettings)
+    """The `[mcp]` table: servers whose tools agents may use."""
 
     serve: ServeSettings = Field(default_factory=ServeSettings)
     """The `[serve]` table: who may call a server of clew."""

@@ -53,6 +53,12 @@ class AgentSpec(BaseModel):
     optional_delegates: tuple[str, ...] = ()
     """Names of further ones, which the agent has where the packages of their tools are installed."""
 
+    mcp_servers: tuple[str, ...] = ()
+    """Names of the MCP servers whose tools it has besides; `*` stands for all that the settings name."""
+
+    requires_mcp: bool = False
+    """Whether it is nothing without its MCP servers, and ends when they are gone for good."""
+
     context: tuple[str, ...] = ()
     """Names of the context nodes that run before each think."""
 

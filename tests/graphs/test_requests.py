@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from mcp_maze import Maze
 
 from clew.graphs import AGENTS, create_agent, create_plan_flow
 from clew.models.scripted import ScriptedModel
@@ -38,10 +39,15 @@ def call(name, **args):
     return {"tool_calls": [{"name": name, "args": args}]}
 
 
+def settings_of(name, workspace):
+    servers = {"maze": Maze("stdio", workspace).fields} if name == "mcp" else {}
+    return Settings(home=workspace / "home", mcp={"servers": servers})
+
+
 async def agent_request(name, workspace):
     must_call = AGENTS[name].tool_choice == "required"
     recorder = Recorder(call("verdict", completed=True, summary="Done.") if must_call else "Done.")
-    graph = create_agent(AGENTS[name], model=recorder.model, settings=Settings(), workspace=workspace)
+    graph = create_agent(AGENTS[name], model=recorder.model, settings=settings_of(name, workspace), workspace=workspace)
     await graph.ainvoke({"messages": [("user", "Count the files.")]})
     return recorder.requests
 

@@ -11,6 +11,7 @@ from source_tree import ROOT
 
 from clew.state.browser import BrowserSettings, Credential, Proxy, Viewport
 from clew.state.limits import RunLimits
+from clew.state.mcp import McpOAuth, McpServer, McpSettings
 from clew.state.sandbox import DockerOptions, Limits, SandboxOptions
 from clew.state.serving import ServeSettings
 from clew.state.settings import ModelSettings, Price, RunFlowSettings, Settings, load_settings
@@ -65,6 +66,8 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (Proxy, ["browser", "proxy"]),
         (Credential, ["browser", "credentials", "shop"]),
         (ServeSettings, ["serve"]),
+        (McpSettings, ["mcp"]),
+        (McpOAuth, ["mcp", "servers", "tickets", "oauth"]),
         (Price, ["prices", "openai:gpt-5"]),
     ],
     ids=lambda value: ".".join(value) or "top" if isinstance(value, list) else "",
@@ -75,6 +78,11 @@ def test_the_example_shows_every_field(model: type, table: list[str]) -> None:
         shown = shown[name]
     missing = set(model.model_fields) - set(shown)
     assert not missing, f"add to clew.example.toml, with a line that explains it: {', '.join(sorted(missing))}"
+
+
+def test_the_example_shows_every_field_of_an_mcp_server() -> None:
+    files, tickets = tomllib.loads(FILLED_IN)["mcp"]["servers"].values()
+    assert set(McpServer.model_fields) == {"name", *files, *tickets}
 
 
 def test_defaults_in_the_example_are_the_defaults(read) -> None:
