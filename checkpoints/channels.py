@@ -10,10 +10,11 @@ from langgraph.channels.delta import DeltaChannel
 from ..state.agent import AgentState
 from ..state.flow import FlowState
 from ..state.hub import HubState
+from ..state.step_state import StepState
 
 DeltaChannels = Mapping[str, DeltaChannel[Any]]
 
-STATES: tuple[type, ...] = (AgentState, FlowState, HubState)
+STATES: tuple[type, ...] = (AgentState, FlowState, HubState, StepState)
 """State schemas whose delta channels the savers of `open_saver` know."""
 
 

@@ -9,6 +9,7 @@ from .flow import FlowType, create_flow
 from .hub import continue_hub, create_hub
 from .plan import continue_flow, create_plan_flow
 from .specs import AGENTS
+from .step_agent import agent_from_step
 
 __all__ = [
     "AGENTS",
@@ -20,6 +21,7 @@ __all__ = [
     "RunContext",
     "Status",
     "Usage",
+    "agent_from_step",
     "continue_flow",
     "continue_hub",
     "continue_task",

@@ -19,9 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.tools import BaseTool
+from langgraph._internal._runnable import RunnableCallable
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
@@ -78,6 +79,20 @@ CONTEXT_NODES: Mapping[str, ContextNode] = MappingProxyType(
 )
 """What a spec's `context` may name; the node is called `observe_<name>`."""
 
+
+class Thinking(NamedTuple):
+    """What decides on each step of an agent."""
+
+    node: Callable[[Equipment], RunnableCallable]
+    """Makes the node `think`."""
+
+    route: Callable[[Equipment], RunnableCallable]
+    """Makes the routing function after it."""
+
+    state: type[Any]
+    """Schema of the agent's state."""
+
+
 AgentGraph = CompiledStateGraph[AgentState, RunContext, AgentInput, AgentState]
 
 
@@ -93,6 +108,7 @@ def create_agent(
     agents: Mapping[str, Child | str] | None = None,
     level: int = 0,
     confirm: Policy | None = None,
+    thinking: Thinking | None = None,
 ) -> AgentGraph:
     """The graph of one agent, to be invoked with `{"messages": […]}`.
 
@@ -108,6 +124,7 @@ def create_agent(
         agents: Specs, names or graphs of agents by the names in `delegates`; those not here are built-in ones.
         level: Delegations above the agent; from the settings' `max_delegate_level` on it has no delegates.
         confirm: Which tool calls a person is asked about; None takes the settings' policy. A run's own goes over it.
+        thinking: What decides on each step; None asks the model.
 
     Raises:
         UsageError: there is no such agent or tool, or a setting is malformed.
@@ -131,17 +148,23 @@ def create_agent(
             level=level + 1,
         )
 
-    graph = _build(equipment, children, make)
+    graph = _build(equipment, children, make, thinking or _asking(spec))
     return unbounded(quiet(graph.compile(checkpointer=checkpointer, store=store, name=equipment.spec.name)))
 
 
+def _asking(spec: AgentSpec) -> Thinking:
+    return Thinking(think_node, route_think, PlanningState if PLAN in spec.context else AgentState)
+
+
 def _build(
-    equipment: Equipment, children: Mapping[str, Child], make: Callable[[AgentSpec], AgentGraph]
+    equipment: Equipment,
+    children: Mapping[str, Child],
+    make: Callable[[AgentSpec], AgentGraph],
+    thinking: Thinking,
 ) -> StateGraph[Any, RunContext, AgentInput, Any]:
-    state = PlanningState if PLAN in equipment.spec.context else AgentState
-    graph = StateGraph(state, context_schema=RunContext, input_schema=AgentInput)
+    graph = StateGraph(thinking.state, context_schema=RunContext, input_schema=AgentInput)
     context = _add_context(graph, equipment)
-    graph.add_node("think", think_node(equipment))
+    graph.add_node("think", thinking.node(equipment))
     graph.add_node("assess", assess_node(equipment))
     graph.add_node("confirm", confirm_node(equipment))
     graph.add_node("act", act_node(equipment), input_schema=ToolTask)
@@ -151,7 +174,7 @@ def _build(
     graph.add_node("terminate", terminate_node(equipment))
 
     calls, begin = ["act", *delegates], context.targets()
-    graph.add_conditional_edges("think", route_think(equipment), ["assess", *calls, "check_stuck", "terminate"])
+    graph.add_conditional_edges("think", thinking.route(equipment), ["assess", *calls, "check_stuck", "terminate"])
     graph.add_conditional_edges("assess", route_assess(equipment), ["confirm", *calls])
     graph.add_conditional_edges("confirm", route_confirm(equipment), [*calls, "check_stuck"])
     graph.add_edge("act", "check_stuck")

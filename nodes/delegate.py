@@ -19,6 +19,7 @@ from ..state.context import RunContext, run_context
 from ..state.delegation import DelegateReport
 from ..state.messages import Fresh
 from ..state.outcome import Outcome, Usage
+from ..state.step_state import INPUTS
 from ..tools.delegate import DelegateArguments
 from .equipment import Equipment, agent_path
 from .limits import leased
@@ -46,8 +47,9 @@ def delegate_node(
         context = child_context(run_context(runtime), task)
         if context.lease and context.lease.is_spent():
             return {"messages": Fresh([_not_begun(call["id"] or "")])}
-        request = {"messages": [HumanMessage(delegated_task(asked.task, asked.inputs), id=f"{call['id']}-task")]}
-        state = await child.ainvoke(request, child_config(config, equipment.spec.name), context=context)
+        text, given = delegated_task(asked.task, asked.inputs), {INPUTS: asked.inputs}
+        request = HumanMessage(text, id=f"{call['id']}-task", additional_kwargs=given)
+        state = await child.ainvoke({"messages": [request]}, child_config(config, equipment.spec.name), context=context)
         report = delegate_report(name, state, context)
         workspace = equipment.workspace_of(runtime)
         observation = await observed(_observation(call["id"] or "", report), equipment.spec.max_observe, workspace)
@@ -59,7 +61,9 @@ def delegate_node(
 def child_context(context: RunContext, task: ToolTask) -> RunContext:
     """The context of an agent that gets a task from the one of `context`: its ITERATION, lease and approvals."""
     lease, approved = leased(task["lease"], context), [*context.approved, *task.get("approved", [])]
-    return replace(context, level=context.level + 1, iteration=task["iteration"], lease=lease, approved=approved)
+    root = context.root_task or task.get("root", "")
+    own = replace(context, level=context.level + 1, iteration=task["iteration"], root_task=root)
+    return replace(own, lease=lease, approved=approved)
 
 
 def child_config(config: RunnableConfig, delegator: str) -> RunnableConfig:

@@ -59,6 +59,7 @@ def _send(call: ToolCall, task: str, state: AgentState, equipment: Equipment, le
 def _delegation(call: ToolCall, task: str, state: AgentState, equipment: Equipment, lease: Lease) -> Send:
     iteration, approved = state["progress"]["iteration"], state["progress"].get("approved", [])
     given = ToolTask(call=call, task=task, iteration=iteration, lease=lease.model_dump(), approved=approved)
+    given["root"] = state["messages"][state["progress"]["task"]].text
     return Send(f"{DELEGATE}_{_delegate(call, equipment)}", given)
 
 

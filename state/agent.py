@@ -126,6 +126,9 @@ class ToolTask(TypedDict):
     call: ToolCall
     """The call, with an id that no other call of the thread has."""
 
+    root: NotRequired[str]
+    """For a delegation: what the person asked."""
+
     task: str
     """Id of the message that set the task."""
 

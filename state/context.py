@@ -22,6 +22,9 @@ class RunContext:
     workspace: str | None = None
     """Folder of the run's files; None for `<CLEW_HOME>/workspaces/<thread>`."""
 
+    root_task: str = ""
+    """What the person asked, for an agent that was given its task by another one."""
+
     headless: bool = False
     """Nobody is there to answer: a limit ends the run, and a call that needs a person is rejected."""
 
