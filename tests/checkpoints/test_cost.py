@@ -63,4 +63,5 @@ async def test_a_message_of_a_long_thread_is_rebuilt_as_quickly_as_one_of_a_shor
 def test_the_registry_names_every_growing_channel_and_what_it_is_before_its_first_write():
     channels = delta_channels(*STATES)
     empty = {name: channel.from_checkpoint(MISSING).value for name, channel in channels.items()}
-    assert empty == {"messages": [], "condensed": None, "extra_data": None, "plan": None, "reports": []}
+    assert empty == {name: {"messages": [], "reports": [], "turns": []}.get(name) for name in channels}
+    assert set(channels) == {"messages", "condensed", "extra_data", "plan", "reports", "turns"}
