@@ -84,7 +84,7 @@ def _model(settings: Settings) -> Finding:
 async def _database(settings: Settings) -> Finding:
     place = settings.database.rpartition("@")[2]
     try:
-        async with open_saver(settings.database) as saver:
+        async with open_saver(settings.database, patience=settings.db_wait) as saver:
             threads = await thread_registry(saver).list()
     except ClewError as error:
         return Finding("database", False, place, str(error))

@@ -145,7 +145,8 @@ class Session:
         if record.graph != PLAN:
             yield None
             return
-        async with open_plan_library(self.settings.database, secrets=_secrets(self.settings)) as library:
+        known, patience = _secrets(self.settings), self.settings.db_wait
+        async with open_plan_library(self.settings.database, secrets=known, patience=patience) as library:
             yield library.store
 
     async def new_thread_id(self) -> str:
@@ -172,7 +173,7 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
         UsageError: the database is of a kind that clew does not know.
         CheckpointError: it cannot be opened.
     """
-    async with open_saver(settings.database, secrets=_secrets(settings)) as saver:
+    async with open_saver(settings.database, secrets=_secrets(settings), patience=settings.db_wait) as saver:
         yield Session(settings, saver)
 
 

@@ -40,7 +40,7 @@ async def export_thread(saver: DurableSaver, thread: str, path: Path) -> int:
 
     Raises:
         UsageError: there is no such thread, or the file exists.
-        CheckpointError: the database cannot be read.
+        CheckpointError: the database cannot be read, or the file not be written; no half of it is left.
     """
     if not await saver.anodes(thread):
         await thread_registry(saver).get(thread)
@@ -48,12 +48,20 @@ async def export_thread(saver: DurableSaver, thread: str, path: Path) -> int:
         file = await asyncio.to_thread(_create, path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}): give a new file elsewhere") from error
-    with file:
-        file.write(MAGIC)
-        async for part in _parts(saver, thread):
-            frame = ormsgpack.packb(list(saver.serde.dumps_typed(part)))
-            await asyncio.to_thread(file.write, HEAD.pack(len(frame), crc32(frame)) + frame)
-        return file.tell()
+    try:
+        with file:
+            file.write(MAGIC)
+            async for part in _parts(saver, thread):
+                frame = ormsgpack.packb(list(saver.serde.dumps_typed(part)))
+                await asyncio.to_thread(file.write, HEAD.pack(len(frame), crc32(frame)) + frame)
+            return file.tell()
+    except BaseException as error:
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        if isinstance(error, OSError):
+            raise CheckpointError(
+                f"{path} could not be written ({error.strerror}): free some space or give a file elsewhere"
+            ) from error
+        raise
 
 
 async def import_thread(saver: DurableSaver, path: Path, thread: str | None = None) -> str:

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from typing_extensions import TypedDict
+
 from ..state.errors import UsageError
 from .blobs import prepare_blobs
 from .channels import STATES, DeltaChannels, delta_channels
@@ -20,6 +22,15 @@ from .sqlite_database import IN_MEMORY, SqliteDatabase
 
 DEFAULT_DATABASE = ".clew/clew.db"
 
+PATIENCE = 20.0
+"""Seconds for which another process may keep a SQLite file locked."""
+
+
+class _FileOptions(TypedDict):
+    full_sync: bool
+    in_thread: bool
+    patience: float
+
 
 @asynccontextmanager
 async def open_saver(
@@ -30,6 +41,7 @@ async def open_saver(
     key: str | None = None,
     full_sync: bool = False,
     in_thread: bool = False,
+    patience: float = PATIENCE,
 ) -> AsyncIterator[DurableSaver]:
     """Open the saver of a database, made where it is missing, and close it at the end.
 
@@ -41,6 +53,7 @@ async def open_saver(
         full_sync: SQLite waits for the disk at each step. Without it a power cut, not a crash, may lose the
             newest steps.
         in_thread: SQLite works in one thread instead of inline; `langgraph dev` needs it.
+        patience: seconds to wait for a lock that another process holds on a SQLite file.
 
     Raises:
         UsageError: the URL is of a kind that clew does not know, or the key cannot be used.
@@ -53,7 +66,8 @@ async def open_saver(
     if is_postgres(place):
         opening = _open_postgres(place, guarded, channels)
     else:
-        opening = _open_sqlite(sqlite_path(place), guarded, channels, full_sync=full_sync, in_thread=in_thread)
+        options = _FileOptions(full_sync=full_sync, in_thread=in_thread, patience=patience)
+        opening = _open_sqlite(sqlite_path(place), guarded, channels, options)
     async with opening as saver:
         await check_key(saver.database, saver.serde)
         yield saver
@@ -61,11 +75,11 @@ async def open_saver(
 
 @asynccontextmanager
 async def _open_sqlite(
-    path: Path, guarded: Protection, channels: DeltaChannels, *, full_sync: bool, in_thread: bool
+    path: Path, guarded: Protection, channels: DeltaChannels, options: _FileOptions
 ) -> AsyncIterator[SqliteCheckpointSaver]:
-    database = SqliteDatabase(path, prepare, full_sync=full_sync, in_thread=in_thread)
+    database = SqliteDatabase(path, prepare, **options)
     blob_path = path if str(path) == IN_MEMORY else path.with_name(f"{path.name}-blobs")
-    blob_file = SqliteDatabase(blob_path, prepare_blobs, optional=True, full_sync=full_sync, in_thread=in_thread)
+    blob_file = SqliteDatabase(blob_path, prepare_blobs, optional=True, **options)
     try:
         yield SqliteCheckpointSaver(database, blob_file, protection=guarded, channels=channels)
     finally:

@@ -11,6 +11,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
@@ -122,6 +123,9 @@ class Settings(ToolSettings):
 
     db: str | None = None
     """Path or URL of the database of checkpoints; None for `<home>/clew.db`."""
+
+    db_wait: NonNegativeFloat = 20.0
+    """Seconds to wait for an SQLite database that another process has locked."""
 
     workspace: Path | None = None
     """Folder of a run's files; None for `<home>/workspaces/<thread>`."""

@@ -26,7 +26,8 @@ def run(arguments: Namespace) -> int:
 
 
 async def _entries(arguments: Namespace) -> list[PlanEntry]:
-    async with open_plan_library(load_settings(db=arguments.db).database) as library:
+    settings = load_settings(db=arguments.db)
+    async with open_plan_library(settings.database, patience=settings.db_wait) as library:
         return await library.list()
 
 

@@ -90,6 +90,31 @@ def test_a_wrong_key_is_told_by_every_command_and_the_right_one_still_opens(clew
     assert clew("show", "t1", "--json").out == shown
 
 
+HOLDER = """
+import sqlite3, sys
+database = sqlite3.connect("x.db", isolation_level=None)
+database.execute("PRAGMA locking_mode=EXCLUSIVE")
+database.execute("BEGIN EXCLUSIVE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_database_that_another_process_locks_is_told_and_keeps_what_it_has(clew, run, monkeypatch):
+    run("--db", "x.db")
+    shown = clew("show", "t1", "--db", "x.db", "--json").out
+    monkeypatch.setenv("CLEW_DB_WAIT", "0.1")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", HOLDER], **pipes) as holder:
+        assert holder.stdout.readline() == "held\n"
+        for command in (*COMMANDS, ["plans"], ["export", "t1"]):
+            assert_refused(clew(*command, "--db", "x.db"), "x.db is locked by another process: try again when that")
+        assert_refused(run("--db", "x.db", "--thread", "t2"), "x.db is locked by another process")
+        holder.communicate()
+    assert clew("show", "t1", "--db", "x.db", "--json").out == shown
+    assert len(clew("threads", "--db", "x.db", "--json").out.splitlines()) == 1
+
+
 ON_A_BAD_DISK = """
 import contextlib, io, json, sys
 from pathlib import Path
@@ -112,6 +137,7 @@ with contextlib.suppress(OSError), Path("small/filler").open("wb", buffering=0) 
     while True:
         filler.write(bytes(512))
 found["full"] = [run("small/x.db", "t2"), run("small/y.db", "t1")]
+found["export"] = [*clew("export", "t1", "small/t1.clew", "--db", "file.db"), Path("small/t1.clew").exists()]
 Path("small/filler").unlink()
 found["after"] = [clew("show", "t1", "--db", "small/x.db"), run("small/x.db", "t3")]
 print(json.dumps(found))
@@ -141,6 +167,9 @@ def test_a_read_only_or_a_full_disk_is_told_and_loses_nothing(run, folder):
         assert (code, len(err.splitlines())) == (1, 1)
         assert "the disk" in err
         assert "CheckpointError" not in err
+    code, _, err, exists = found["export"]
+    assert (code, len(err.splitlines()), exists) == (1, 1, False)
+    assert "small/t1.clew could not be written (No space left on device): free some space" in err
     shown, another = found["after"]
     assert (shown[0], "agent: All done." in shown[1], another[0]) == (0, True, 0)
     assert {place: Path(place).read_bytes() for place in sentences} == before
