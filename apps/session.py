@@ -18,7 +18,7 @@ from ..checkpoints.open import open_saver
 from ..checkpoints.open_plans import open_plan_library
 from ..checkpoints.redact import known_secrets
 from ..checkpoints.threads import ThreadRegistry, thread_registry
-from ..graphs import create_agent, create_flow
+from ..graphs import create_agent, create_flow, create_hub, hub_roles
 from ..models.load import load_model
 from ..state.context import RunContext
 from ..state.errors import ThreadBusy
@@ -37,6 +37,9 @@ PAUSED = "paused"
 
 PLAN = "plan"
 """The `graph` of a record whose thread carries out a plan."""
+
+HUB = "hub"
+"""The `graph` of a record whose thread is on the hub; its agents are those of the roles, in their order."""
 
 
 class Session:
@@ -62,17 +65,13 @@ class Session:
         Raises:
             UsageError: the record names a tool that is not there any more.
         """
-        if record.graph != PLAN:
-            spec = record.agents[0]
-            return create_agent(spec, model=model or record.model, checkpointer=self.saver, settings=self.settings)
-        return create_flow(
-            agents={spec.name: spec for spec in record.agents},
-            model=model or record.model,
-            checkpointer=self.saver,
-            store=store,
-            settings=self.settings,
-            **record.options,
-        )
+        given: dict[str, Any] = {"model": model or record.model, "checkpointer": self.saver, "settings": self.settings}
+        if record.graph == PLAN:
+            agents = {spec.name: spec for spec in record.agents}
+            return create_flow(agents=agents, store=store, **given, **record.options)
+        if record.graph == HUB:
+            return create_hub(hub_roles(record.agents), **given, **record.options)
+        return create_agent(record.agents[0], **given)
 
     async def values(self, record: ThreadRecord, checkpoint: str | None = None) -> dict[str, Any]:
         """The state of a thread, at its newest checkpoint or the one named."""
@@ -95,7 +94,8 @@ class Session:
         # What an agent's thread holds can be read without its tools and its model.
         if record.graph == PLAN:
             return self.graph(record)
-        return create_agent(record.agents[0], tools=[], checkpointer=self.saver, settings=self.settings)
+        given: dict[str, Any] = {"tools": [], "checkpointer": self.saver, "settings": self.settings}
+        return create_hub(**given) if record.graph == HUB else create_agent(record.agents[0], **given)
 
     async def drive(
         self,

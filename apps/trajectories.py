@@ -12,7 +12,7 @@ from ..state.events import Observation, history_events, observation_of
 from ..state.stream import DifferenceEvent
 from ..state.thread import ThreadRecord
 from ..state.trajectory import Trajectory
-from .session import PLAN, Session
+from .session import HUB, PLAN, Session
 
 NOT_COMPARED = frozenset({"id", "source", "cause", "call_id", "images", "details"})
 """Fields of an observation that another run has otherwise in any case, or that stand in its content too."""
@@ -25,10 +25,10 @@ async def thread_trajectory(session: Session, record: ThreadRecord) -> Trajector
     """The run of a thread, as its events.
 
     Raises:
-        UsageError: the thread carries out a plan, whose steps are runs of their own.
+        UsageError: the thread carries out a plan or is on the hub: its agents have runs of their own.
     """
-    if record.graph == PLAN:
-        raise UsageError(f"thread {record.thread} carries out a plan, which is no one run: export the thread itself")
+    if record.graph in (PLAN, HUB):
+        raise UsageError(f"thread {record.thread} is of several agents, which is no one run: export the thread itself")
     view, values = await session.view(record), await session.values(record)
     return Trajectory(
         thread=record.thread,

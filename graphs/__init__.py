@@ -6,7 +6,7 @@ from ..state.plan import Plan, PlanStep
 from ..state.spec import AgentSpec
 from .agent import continue_task, create_agent
 from .flow import FlowType, create_flow
-from .hub import continue_hub, create_hub
+from .hub import continue_hub, create_hub, hub_roles
 from .plan import continue_flow, create_plan_flow
 from .specs import AGENTS
 from .step_agent import agent_from_step
@@ -29,4 +29,5 @@ __all__ = [
     "create_flow",
     "create_hub",
     "create_plan_flow",
+    "hub_roles",
 ]

@@ -30,6 +30,7 @@ CODE_ACT = AgentSpec(
     tools=("bash", "python_execute", "str_replace_editor", "delegate", "terminate", "reject"),
     optional_tools=("browser_use",),
     delegates=("read_only",),
+    optional_delegates=("browser",),
     max_steps=40,
     max_observe=10_000,
 )

@@ -13,7 +13,7 @@ killed or paused goes on in the middle of a turn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -107,6 +107,11 @@ def create_hub(
 
     graph = _build(equipment, {role: make(agent) for role, agent in chosen.items()})
     return unbounded(graph.compile(checkpointer=checkpointer, store=store, name=NAME))
+
+
+def hub_roles(agents: Sequence[AgentSpec]) -> dict[Role, AgentSpec]:
+    """The agents by their roles, given in the order of these."""
+    return dict(zip(ROLES, agents, strict=True))
 
 
 def continue_hub(state: Mapping[str, Any]) -> Command[str]:

@@ -122,7 +122,9 @@ def subtask_metrics(agent: str, values: Mapping[str, Any]) -> list[TaskMetrics]:
         values: the state of its thread.
     """
     progress, task = values.get("progress") or {}, (values.get("progress") or {}).get("task", 0)
+    task_turns = progress.get("turns", 0)
     reports = [report for message in values.get("messages", [])[task:] if (report := delegate_report_of(message))]
+    reports += [DelegateReport.model_validate(turn["report"]) for turn in values.get("turns", [])[task_turns:]]
     parts = [*map(_of_delegate, reports), *map(_of_step, values.get("reports") or [])]
     total = run_metrics(progress)
     return [_own(agent, total, parts), *parts]

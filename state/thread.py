@@ -21,7 +21,7 @@ class ThreadRecord(RunLimits):
     """Id of the thread."""
 
     graph: str = "agent"
-    """Which graph runs on it: `agent` or `plan`."""
+    """Which graph runs on it: `agent`, `plan` or `hub`."""
 
     agents: list[AgentSpec] = Field(default_factory=list)
     """Specs of the agents, the primary one first."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 from argparse import Namespace
 
 from ...graphs import AGENTS
+from ...graphs.hub import DESCRIPTION, HUB_AGENTS
 from ...state.spec import AgentSpec
 from ...tools.extras import is_installed
+from ..session import HUB
 from .table import print_table
 
 
 def run(arguments: Namespace) -> int:
-    """List the agents with their step limits and tools."""
+    """List the agents with their step limits and tools, and the hub with its agents."""
     rows = [
         (name, str(spec.max_steps), ", ".join(_tools(spec)) or "none", spec.description)
         for name, spec in AGENTS.items()
     ]
+    rows.append((HUB, "", ", ".join(HUB_AGENTS.values()), DESCRIPTION))
     print_table(("agent", "steps", "tools", "what for"), rows)
     return 0
 

@@ -54,7 +54,7 @@ def _add(commands: Commands[ArgumentParser], name: str, help: str) -> ArgumentPa
 def _add_run(commands: Commands[ArgumentParser]) -> None:
     parser = _add(commands, "run", "give an agent a task, on a thread of its own or a given one")
     _add_task(parser)
-    parser.add_argument("--agent", metavar="NAME", help="which agent (default: manus; `clew agents` lists them)")
+    parser.add_argument("--agent", metavar="NAME", help="which agent, or hub (default: manus; see `clew agents`)")
 
 
 def _add_plan(commands: Commands[ArgumentParser]) -> None:
@@ -186,7 +186,7 @@ def _add_prune(commands: Commands[ArgumentParser]) -> None:
 
 def _add_graph(commands: Commands[ArgumentParser]) -> None:
     parser = _add(commands, "graph", "draw the graph of an agent, or the plan graph")
-    parser.add_argument("name", metavar="NAME", help="name of an agent, or plan")
+    parser.add_argument("name", metavar="NAME", help="name of an agent, hub or plan")
     parser.add_argument("--format", choices=("mermaid", "png", "ascii"), default="mermaid")
     parser.add_argument("--output", type=Path, metavar="FILE", help="file to write (default: stdout; NAME.png for png)")
 

@@ -40,9 +40,9 @@ def next_steps(thread: str, end: EndEvent, questions: Sequence[QuestionEvent], a
         return [f"go on with: {resume} {' '.join(f'{flag} N' for flag in flags)}"]
     if questions:
         return [how_to_answer(question, resume, alone=len(questions) == 1) for question in questions]
-    if end.status == "limit":
+    if end.status == "limit" and end.reason in LIMIT_FLAGS:
         return [f"go on with: {resume} {flag_of(end.reason)} N"]
-    if end.status in ("error", "stuck", "cancelled"):
+    if end.status in ("limit", "error", "stuck", "cancelled"):
         return [f"try again with: {resume}"]
     return [f"look at it with: {command('show', thread, arguments)}"]
 

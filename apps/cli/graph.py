@@ -8,11 +8,9 @@ from pathlib import Path
 
 from langchain_core.runnables.graph import Graph
 
-from ...graphs import create_agent, create_flow
+from ...graphs import create_agent, create_flow, create_hub
 from ...state.errors import UsageError
-
-PLAN = "plan"
-"""Name of the plan graph, beside those of the agents."""
+from ..session import HUB, PLAN
 
 
 def run(arguments: Namespace) -> int:
@@ -33,6 +31,8 @@ def run(arguments: Namespace) -> int:
 def _graph(name: str) -> Graph:
     if name == PLAN:
         return create_flow().get_graph()
+    if name == HUB:
+        return create_hub(tools=[]).get_graph()
     return create_agent(name, tools=[]).get_graph(xray=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from ...graphs import continue_flow, continue_task
+from ...graphs import continue_flow, continue_hub, continue_task
 from ...state.errors import ThreadBusy, UsageError
 from ...state.limits import used_kinds
 from ...state.settings import Settings, load_settings
@@ -16,13 +16,13 @@ from ...state.thread import ThreadRecord
 from ..answers import match_answers, raise_limits
 from ..decisions import Flags, decide
 from ..log import logging_to
-from ..session import PLAN, Session, open_session
+from ..session import HUB, PLAN, Session, open_session
 from ..task import task_input
 from ..view import ThreadView
 from .begin import overridden, seen_by_people
 from .closing import command
 from .converse import Conversation
-from .limits import flag_of, given_limits
+from .limits import LIMIT_FLAGS, flag_of, given_limits
 
 CONTINUED = frozenset({"limit", "stuck", "error", "cancelled"})
 """Statuses of ended tasks that can be taken up again."""
@@ -65,9 +65,9 @@ async def _input(
     values = await session.values(record)
     if values.get("status") not in CONTINUED or view.status not in CONTINUED:
         return None
-    if view.status == "limit":
+    if view.status == "limit" and view.reason in LIMIT_FLAGS:
         _refuse_unless_raised(record, view, arguments)
-    return continue_flow(values) if record.graph == PLAN else continue_task(values)
+    return {PLAN: continue_flow, HUB: continue_hub}.get(record.graph, continue_task)(values)
 
 
 def _refuse_unless_raised(record: ThreadRecord, view: ThreadView, arguments: Namespace) -> None:

@@ -16,7 +16,7 @@ from ...state.errors import UsageError
 from ...state.metrics import subtask_metrics
 from ...state.settings import folder_name, load_settings
 from ...state.thread import ThreadRecord
-from ..session import PLAN, Session, open_session
+from ..session import HUB, PLAN, Session, open_session
 from ..trail import thread_trail
 from ..trail_page import trail_page
 from ..view import ThreadView
@@ -139,7 +139,7 @@ def _facts(record: ThreadRecord, view: ThreadView) -> Iterator[str]:
 
 
 def _own_name(record: ThreadRecord) -> str:
-    return "planner" if record.graph == PLAN else record.agents[0].name
+    return {PLAN: "planner", HUB: HUB}.get(record.graph) or record.agents[0].name
 
 
 def _measured(record: ThreadRecord, view: ThreadView, values: dict[str, Any]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from source_tree import ROOT
 
 from clew.apps.studio import app, close_resources
 from clew.graphs import AGENTS
+from clew.graphs.hub import DESCRIPTION
 from clew.tools.resources import Scope, resources
 
 SERVED = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
@@ -139,8 +140,9 @@ async def stream(client, thread, graph, **arguments):
     ]
 
 
-def test_every_agent_and_the_plan_graph_are_served_with_their_descriptions():
-    assert SERVED.keys() == {*AGENTS, "plan"}
+def test_every_agent_the_hub_and_the_plan_graph_are_served_with_their_descriptions():
+    assert SERVED.keys() == {*AGENTS, "hub", "plan"}
+    assert SERVED["hub"]["description"] == DESCRIPTION
     for name, spec in AGENTS.items():
         assert SERVED[name]["description"] == spec.description
 
@@ -174,7 +176,7 @@ async def test_the_end_of_the_app_closes_what_tools_hold_open():
 async def test_a_shell_outlives_a_question_and_its_answer_but_not_the_server(tmp_path):
     async with langgraph_dev(tmp_path) as server:
         client = server.client
-        assert {found["graph_id"] for found in await client.assistants.search()} == SERVED.keys()
+        assert {found["graph_id"] for found in await client.assistants.search(limit=100)} == SERVED.keys()
         answered, waiting = [(await client.threads.create())["thread_id"] for _ in range(2)]
 
         events = await stream(client, answered, "manus", input=TASK)

@@ -11,10 +11,10 @@ from clew.tools.catalog import tool_names
 from clew.tools.extras import PACKAGES
 
 
-def test_agents_lists_every_agent(clew):
+def test_agents_lists_every_agent_and_the_hub(clew):
     result = clew("agents")
     assert result.code == 0
-    assert [line.split()[0] for line in result.out.splitlines()[1:]] == list(AGENTS)
+    assert [line.split()[0] for line in result.out.splitlines()[1:]] == [*AGENTS, "hub"]
 
 
 def test_tools_lists_every_tool_with_its_risk(clew):

@@ -1,0 +1,92 @@
+"""The hub on the command line: begun, asked, killed, taken up again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+SCRIPT = """
+ROLES = {"You study": "study", "by running code": "code", "You verify": "verify"}
+
+
+def call(name, **args):
+    return {"tool_calls": [{"name": name, "args": args}]}
+
+
+def reply(messages, tools):
+    system = next(message.text for message in messages if message.type == "system")
+    role = next(role for words, role in ROLES.items() if words in system)
+    with open("asked", "a") as file:
+        file.write(role + "\\n")
+    task = messages[1].text
+    results = [message.text for message in messages if message.type == "tool"]
+    if role == "study":
+        return call("terminate", status="success", answer="There is nothing yet.")
+    if role == "verify":
+        if not results:
+            return call("bash", command="cat note.txt")
+        done = "a note" in results[0]
+        return call("verdict", completed=done, summary="It is there." if done else "note.txt is missing.")
+    if not results:
+        wanted = "echo a note > note.txt" if "note.txt is missing" in task else "echo wrong > other.txt"
+        return call("bash", command=wanted)
+    return call("terminate", status="success", answer="I wrote it.")
+"""
+
+
+RUN = ("run", "write a note", "--agent", "hub", "--thread", "t")
+
+
+@pytest.fixture
+def model(folder):
+    (folder / "hub.py").write_text(SCRIPT)
+    return f"script:{folder / 'hub.py'}"
+
+
+def asked(folder):
+    return (folder / "asked").read_text().split()
+
+
+def test_a_task_for_the_hub_goes_through_study_code_and_verify_until_it_is_completed(clew, model, folder):
+    result = clew(*RUN, "--model", model, "--json")
+    assert (result.code, result.end["status"], result.end["reason"]) == (0, "finished", "verified")
+    assert result.end["answer"] == "I wrote it.\n\nVerified: It is there."
+    assert asked(folder) == ["study", *["code", "code", "verify", "verify"] * 2]
+    assert {tuple(event["path"]) for event in result.events if event["event"] == "think"} == {
+        ("study",),
+        ("code",),
+        ("verify",),
+    }
+    shown = json.loads(clew("show", "t", "--json").out)
+    assert (shown["status"], shown["agents"]) == ("finished", ["repo_study", "code_act", "verifier"])
+    assert clew("show", "t").code == 0
+
+
+def test_a_limit_of_the_whole_run_ends_it_and_a_higher_one_goes_on_where_it_was(clew, model, folder):
+    begun = clew(
+        "run", "write a note", "--agent", "hub", "--model", model, "--thread", "t", "--headless", "--max-steps", "4"
+    )
+    assert begun.code == 4
+    assert "clew resume t --max-steps N" in begun.out
+    resumed = clew("resume", "t", "--max-steps", "30", "--json")
+    assert (resumed.code, resumed.end["reason"]) == (0, "verified")
+    assert asked(folder).count("study") == 1
+
+
+def test_a_question_inside_an_agent_is_answered_by_a_later_command(clew, model, folder):
+    begun = clew(
+        "run", "write a note", "--agent", "hub", "--model", model, "--thread", "t", "--max-steps", "2", "--json"
+    )
+    assert (begun.code, begun.end["reason"]) == (3, "limit")
+    assert asked(folder) == ["study", "code"]
+    resumed = clew("resume", "t", "--max-steps", "30", "--json")
+    assert (resumed.code, resumed.end["reason"]) == (0, "verified")
+    assert asked(folder) == ["study", *["code", "code", "verify", "verify"] * 2]
+
+
+def test_the_hub_is_listed_with_its_agents_and_drawn(clew):
+    listed = clew("agents").out
+    assert "repo_study, code_act, verifier" in listed
+    drawn = clew("graph", "hub").out
+    assert all(edge in drawn for edge in ("study -.-> code", "code -.-> verify", "verify -.-> code"))
