@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from browser_pages import Site
 from langchain_core.messages import SystemMessage, ToolMessage
 from small_repository import TEST_COMMAND, changed_files, found, make_repository, run_tests
 
@@ -110,6 +111,53 @@ async def test_it_mends_a_repository_with_what_it_computes_and_what_its_delegate
     assert (state["progress"]["steps"], state["progress"]["iteration"]) == (8, 12)
     assert run_tests(repository)[0]
     assert changed_files(repository) == ["shop/prices.py"]
+
+
+STARS = "tell me how many GitHub stars OpenHands repo has"
+
+
+def asks_the_web(messages, tools):
+    """The conversation of the seed's example, between the CodeAct agent and the browser agent."""
+    system = next(message.text for message in messages if isinstance(message, SystemMessage))
+    results = results_in(messages)
+    if "You are a browser agent" not in system:
+        if not results:
+            inputs = {"address": found(r"\((http\S+)\)", messages[1].text)}
+            said = "I should request help from BrowsingAgent"
+            return call("delegate", said, agent="browser", task=STARS, inputs=inputs)
+        answer = found(r"stars: (\d+)", results[0])
+        return call("terminate", "I got the answer from BrowsingAgent", status="success", answer=answer)
+    if not results:
+        address = found(r"^- address: (\S+)", messages[1].text)
+        return call("browser_use", "Let me find the answer on GitHub", action="go_to_url", url=address)
+    page = "\n".join(message.text for message in messages[-2:])
+    stars = int(found(r"([\d,]+) stars", page).replace(",", ""))
+    return call("terminate", "I found the answer", status="success", answer="Found.", outputs={"stars": stars})
+
+
+@pytest.mark.needs("chromium")
+async def test_it_asks_the_browser_agent_as_in_the_example_of_the_seed(tmp_path):
+    (tmp_path / "site").mkdir()
+    site = Site(tmp_path / "site")
+    address = site.page("<h1>OpenHands</h1><a href=/stars>65,012 stars</a>", title="OpenHands")
+    settings = Settings(home=tmp_path / "home", network={"allowed_hosts": ["127.0.0.1"]})
+    graph = create_agent("code_act", model=ScriptedModel(reply=asks_the_web), settings=settings, workspace=tmp_path)
+    counted = []
+    try:
+        async for namespace, part in graph.astream(
+            {"messages": [("user", f"{STARS} ({address})")]}, stream_mode="tasks", subgraphs=True
+        ):
+            if part["name"] == "think" and "result" in part:
+                progress = part["result"]["progress"]
+                counted.append((progress["level"], progress["iteration"] - 1, progress["steps"] - 1))
+            elif part["name"] == "terminate" and "result" in part and not namespace:
+                outcome = part["result"]["outcome"]
+    finally:
+        site.close()
+        await resources().close_all()
+    # DELEGATE_LEVEL, ITERATION, LOCAL_ITERATION
+    assert counted == [(0, 0, 0), (1, 1, 0), (1, 2, 1), (0, 3, 1)]
+    assert (outcome.success, outcome.answer) == (True, "65012")
 
 
 def test_the_agents_that_only_look_have_no_tool_that_changes_anything():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mcp_maze import Maze
 
-from clew.graphs import AGENTS, create_agent, create_plan_flow
+from clew.graphs import AGENTS, create_agent, create_hub, create_plan_flow
 from clew.models.scripted import ScriptedModel
 from clew.state.settings import Settings
 
@@ -66,11 +66,25 @@ async def flow_requests(workspace):
     return recorder.requests
 
 
-@pytest.mark.parametrize("name", [*AGENTS, "plan"])
+async def hub_requests(workspace):
+    recorder = Recorder(
+        call("terminate", status="success", answer="There are three: a, b and c."),
+        call("terminate", status="success", answer="There are two."),
+        call("verdict", completed=False, summary="c is left out."),
+        call("terminate", status="success", answer="There are three."),
+        call("verdict", completed=True, summary="There are three indeed."),
+    )
+    graph = create_hub(model=recorder.model, settings=Settings(), workspace=workspace)
+    await graph.ainvoke({"messages": [("user", "Count the files.")]})
+    return recorder.requests
+
+
+@pytest.mark.parametrize("name", [*AGENTS, "hub", "plan"])
 async def test_the_requests_are_the_golden_ones(name, tmp_path, monkeypatch):
     monkeypatch.setattr("clew.tools.planning.new_plan_id", lambda: "plan_1")
     monkeypatch.setattr("clew.nodes.create_plan.new_plan_id", lambda: "plan_1")
-    requests = await (flow_requests(tmp_path) if name == "plan" else agent_request(name, tmp_path))
+    of_several = {"hub": hub_requests, "plan": flow_requests}
+    requests = await (of_several[name](tmp_path) if name in of_several else agent_request(name, tmp_path))
     sent = json.dumps(requests, indent=2, ensure_ascii=False).replace(str(tmp_path), "/workspace") + "\n"
     golden = GOLDEN / f"{name}.json"
     if os.environ.get("UPDATE_GOLDEN"):
