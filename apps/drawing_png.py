@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from io import BytesIO
 from itertools import pairwise
 from math import atan2, cos, dist, pi, sin
@@ -27,26 +27,31 @@ DASH, ARROW = 6.0, 9.0
 PAPER = Paper(across=44, down=52, apart=14)
 """In points: empty paper between boxes and layers, and how far the two ways between a pair of nodes bend apart."""
 
-WHITE, INK, EDGE, FILL, ENDS = "#ffffff", "#1f2430", "#5b6472", "#eef1fb", "#d5dcf5"
+WHITE, INK, EDGE, FILL, ENDS, HERE = "#ffffff", "#1f2430", "#5b6472", "#eef1fb", "#d5dcf5", "#ffd98a"
 
 
-def draw_png(graph: Graph) -> bytes:
+def draw_png(graph: Graph, at: Collection[str] = ()) -> bytes:
     """The graph as a PNG: a solid edge is always taken, a dashed one where the source decides so.
+
+    Args:
+        graph: What is drawn.
+        at: Nodes that stand out, such as those where a run waits.
 
     Raises:
         ValueError: a part of the graph hangs together with no other.
     """
     measure = ImageFont.load_default(FONT_SIZE)
     sizes = {name: (measure.getlength(title(name)) + 2 * PADDING, BOX_HEIGHT) for name in graph.nodes}
-    picture = _Picture(lay_out(graph, sizes, PAPER))
+    picture = _Picture(lay_out(graph, sizes, PAPER), at)
     buffer = BytesIO()
     picture.render().save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
 class _Picture:
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, at: Collection[str]) -> None:
         self._layout = layout
+        self._at = at
         self._zoom = SCALE * SMOOTH
         size = tuple(round((side + 2 * MARGIN) * self._zoom) for side in (layout.width, layout.height))
         self._image = Image.new("RGB", (size[0], size[1]), WHITE)
@@ -69,9 +74,8 @@ class _Picture:
         lower = self._pixel((box.x + box.width / 2, box.y + box.height / 2))
         ends = box.name.startswith("__")
         radius = (box.height / 2 if ends else 6) * self._zoom
-        self._draw.rounded_rectangle(
-            (*upper, *lower), radius, fill=ENDS if ends else FILL, outline=INK, width=round(1.2 * self._zoom)
-        )
+        fill = HERE if box.name in self._at else ENDS if ends else FILL
+        self._draw.rounded_rectangle((*upper, *lower), radius, fill=fill, outline=INK, width=round(1.2 * self._zoom))
         self._draw.text(self._pixel((box.x, box.y)), title(box.name), fill=INK, font=self._font, anchor="mm")
 
     def _line(self, line: Line) -> None:

@@ -107,3 +107,12 @@ def test_a_graph_looks_the_same_in_another_process(agent_graph):
     environment = {**os.environ, "PYTHONHASHSEED": "1"}  # that of this process is random
     done = subprocess.run([sys.executable, "-c", SAME], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == digest(agent_graph)
+
+
+def test_the_nodes_where_a_run_waits_stand_out(agent_graph):
+    def colours(at):
+        return Image.open(BytesIO(draw_png(agent_graph, at))).getcolors(1_000_000)
+
+    here = (0xFF, 0xD9, 0x8A)
+    assert here not in {colour for _, colour in colours([])}
+    assert max(count for count, colour in colours(["confirm"]) if colour == here) > 1000
