@@ -108,11 +108,14 @@ class Equipment:
 
     def system_prompt(self, workspace: Path) -> str:
         """The system message's text."""
-        return fill(spec_template(self.spec.system_prompt), {"workspace": str(workspace)})
+        return fill(spec_template(self.spec.system_prompt), {"workspace": self._shown(workspace)})
+
+    def _shown(self, workspace: Path) -> str:
+        return str(self.settings.sandbox.shown_workspace or workspace)
 
     def next_step_prompt(self, workspace: Path) -> str:
         """The text that closes each request."""
-        return fill(spec_template(self.spec.next_step_prompt), {"workspace": str(workspace)})
+        return fill(spec_template(self.spec.next_step_prompt), {"workspace": self._shown(workspace)})
 
     def meter(self, progress: Progress, runtime: Runtime[RunContext]) -> Meter:
         """The limits in force. The newest are kept: every step of a run asks three times for the same."""

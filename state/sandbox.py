@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr
 
 MEGABYTE = 2**20
+
+WORKSPACE = PurePosixPath("/workspace")
+"""Where the workspace is in a container or on another machine."""
 
 
 class Limits(BaseModel):
@@ -42,12 +46,42 @@ class DockerOptions(BaseModel):
     """Processors that the container may use."""
 
 
+class DaytonaOptions(BaseModel):
+    """The sandbox of the daytona backend. Its size is that of the seed (``agent-system.rst``, SandboxManus Agent)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    image: str = "python:3.12-slim"
+    """Image of the sandbox; it has bash, grep and python3."""
+
+    cpus: PositiveInt = 2
+    """Processors."""
+
+    memory: PositiveInt = 4
+    """Gigabytes of memory."""
+
+    disk: PositiveInt = 5
+    """Gigabytes of disk."""
+
+    auto_stop: NonNegativeInt = 15
+    """Minutes without use after which it is stopped; its files stay. 0 for never."""
+
+    api_key: SecretStr | None = None
+    """Key of Daytona; None takes DAYTONA_API_KEY."""
+
+    api_url: str | None = None
+    """Address of the API; None takes DAYTONA_API_URL, or Daytona's own."""
+
+    target: str | None = None
+    """Region; None takes DAYTONA_TARGET, or the organisation's own."""
+
+
 class SandboxOptions(BaseModel):
     """Which sandbox the tools run in."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    backend: Literal["auto", "bubblewrap", "local", "docker"] = "auto"
+    backend: Literal["auto", "bubblewrap", "local", "docker", "daytona"] = "auto"
     """`auto` is bubblewrap where it works, else local, which contains nothing."""
 
     network: bool = False
@@ -58,6 +92,19 @@ class SandboxOptions(BaseModel):
 
     docker: DockerOptions = Field(default_factory=DockerOptions)
     """The container of the docker backend."""
+
+    daytona: DaytonaOptions = DaytonaOptions()
+    """The sandbox of the daytona backend."""
+
+    @property
+    def shown_workspace(self) -> PurePosixPath | None:
+        """Where commands see the workspace; None for its real path."""
+        return WORKSPACE if self.backend in ("docker", "daytona") else None
+
+    @property
+    def remote(self) -> bool:
+        """Whether the files of the workspace are on another machine."""
+        return self.backend == "daytona"
 
 
 class Backend(BaseModel):

@@ -30,6 +30,9 @@ class WorkspaceTool(BaseTool):
     workspace: Path | None = None
     """Folder of the run's files; None takes the run's own."""
 
+    sandbox: SandboxOptions = SandboxOptions()
+    """Which sandbox the run's commands have; it says where the files of the workspace are."""
+
     lease: str = Field(default_factory=lambda: uuid4().hex)
     """Id of the lease that owns what the tool opens."""
 
@@ -40,19 +43,12 @@ class WorkspaceTool(BaseTool):
         return scope_of(config, self.lease)
 
     def _open_workspace(self, config: RunnableConfig) -> Workspace:
-        return open_workspace(config, self.workspace, self._scope(config).thread)
+        return open_workspace(config, self.workspace, self._scope(config).thread, self.sandbox.shown_workspace)
 
     def _use(
         self, config: RunnableConfig, kind: str, factory: Callable[[], Awaitable[ResourceT]]
     ) -> AbstractAsyncContextManager[ResourceT]:
         return resources().use(self._scope(config), kind, factory, owner=self.lease)
-
-
-class SandboxedTool(WorkspaceTool):
-    """A tool that runs commands in the sandbox of the thread."""
-
-    sandbox: SandboxOptions = SandboxOptions()
-    """Which sandbox, and what it may use."""
 
     def _use_sandbox(self, config: RunnableConfig) -> AbstractAsyncContextManager[LocalSandbox]:
         async def opened() -> LocalSandbox:
@@ -61,3 +57,7 @@ class SandboxedTool(WorkspaceTool):
         # One for all agents of the thread, and never idle: shells and kernels live in it.
         scope = Scope(self._scope(config).thread)
         return resources().use(scope, "sandbox", opened, owner=self.lease, idle=math.inf)
+
+
+class SandboxedTool(WorkspaceTool):
+    """A tool that runs commands in the sandbox of the thread."""

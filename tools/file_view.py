@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from ..state.errors import ToolFailure
 from .base import WorkspaceTool
+from .editor.mirror import fetch
 from .editor.viewing import view
 from .image_blocks import Content
 from .traits import Traits
@@ -38,6 +39,11 @@ class FileView(WorkspaceTool):
     metadata: dict[str, Any] | None = Traits(parallel=True, idempotent=True, risk="low").metadata()
 
     async def _arun(self, path: str, config: RunnableConfig, view_range: list[int] | None = None) -> Content:
+        if self.sandbox.remote:
+            async with self._use_sandbox(config) as sandbox:
+                folder = await fetch(sandbox, sandbox.workspace, path)
+            if folder is not None:
+                return folder
         return await asyncio.to_thread(self._view, path, view_range, config)
 
     def _view(self, path: str, view_range: list[int] | None, config: RunnableConfig) -> Content:

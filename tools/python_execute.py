@@ -12,11 +12,13 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
+from ..state.errors import ToolFailure
 from .base import SandboxedTool
 from .image_blocks import Content, image_block, with_images
 from .output import Output, output_file, output_name
 from .python.execution import Execution, execute
 from .python.kernel import Kernel
+from .python.script import run_script
 from .python.worker import Worker
 from .python.written import describe, file_clock, files_written
 from .resources import resources
@@ -106,6 +108,9 @@ class PythonExecute(SandboxedTool):
         return content, _artifact(execution, files, lost)
 
     async def _execute(self, code: str, config: RunnableConfig, output: Output, seconds: float) -> Execution:
+        async with self._use_sandbox(config) as sandbox:
+            if not sandbox.inherits:
+                return await run_script(code, sandbox, output, seconds)
         async with self._use(config, WORKER, partial(self._open_worker, config)) as worker:
             try:
                 execution = await execute(code, worker, output, seconds)
@@ -131,6 +136,8 @@ class PythonExecute(SandboxedTool):
 
     async def _open_kernel(self, config: RunnableConfig, place: Callable[[], Path]) -> Kernel:
         async with self._use_sandbox(config) as sandbox:
+            if not sandbox.inherits:
+                raise ToolFailure(f"There is no kernel in the sandbox {sandbox.name}; leave `stateful` out.")
             return await Kernel.open(sandbox, sandbox.workspace, place)
 
 

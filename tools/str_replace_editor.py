@@ -19,6 +19,7 @@ from .editor.display import snippet
 from .editor.document import Document, parse, plain
 from .editor.edits import insert_after, replace_once
 from .editor.history import History, write_atomically
+from .editor.mirror import fetch, push
 from .editor.viewing import read, view
 from .image_blocks import Content
 from .text import require_text
@@ -77,12 +78,26 @@ class StrReplaceEditor(WorkspaceTool):
     metadata: dict[str, Any] | None = Traits(parallel=False, idempotent=False, risk="medium").metadata()
 
     async def _arun(self, config: RunnableConfig, **arguments: Any) -> tuple[Content, EditorArtifact]:
-        return await asyncio.to_thread(self._edit, config, EditorArguments(**arguments))
+        asked = EditorArguments(**arguments)
+        if not self.sandbox.remote:
+            return await asyncio.to_thread(self._edit, config, asked)
+        async with self._use_sandbox(config) as sandbox:
+            folder = await fetch(sandbox, sandbox.workspace, asked.path)
+            if folder is not None and asked.command == "view":
+                return folder, EditorArtifact(command="view", path=asked.path, changed=False)
+            edited = await asyncio.to_thread(self._edit, config, asked)
+            if edited[1]["changed"]:
+                await push(sandbox, sandbox.workspace, asked.path)
+        return edited
 
     async def preview(self, config: RunnableConfig, arguments: Mapping[str, Any]) -> Preview | None:
         """The difference that an edit would make to its file; None where it would make none."""
         try:
-            text = await asyncio.to_thread(self._difference, config, EditorArguments.model_validate(dict(arguments)))
+            asked = EditorArguments.model_validate(dict(arguments))
+            if self.sandbox.remote:
+                async with self._use_sandbox(config) as sandbox:
+                    await fetch(sandbox, sandbox.workspace, asked.path)
+            text = await asyncio.to_thread(self._difference, config, asked)
         except (ToolFailure, OSError, ValueError):  # the call itself says what is wrong
             return None
         return Preview(language="diff", text=text, arguments=list(arguments)) if text else None

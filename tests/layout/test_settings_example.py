@@ -12,7 +12,7 @@ from source_tree import ROOT
 from clew.state.browser import BrowserSettings, Credential, Proxy, Viewport
 from clew.state.limits import RunLimits
 from clew.state.mcp import McpOAuth, McpServer, McpSettings
-from clew.state.sandbox import DockerOptions, Limits, SandboxOptions
+from clew.state.sandbox import DaytonaOptions, DockerOptions, Limits, SandboxOptions
 from clew.state.serving import ServeSettings
 from clew.state.settings import ModelSettings, Price, RunFlowSettings, Settings, load_settings
 from clew.state.tools import PythonSettings
@@ -58,6 +58,7 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (Limits, ["sandbox", "limits"]),
         (DockerOptions, ["sandbox", "docker"]),
         (PythonSettings, ["python"]),
+        (DaytonaOptions, ["sandbox", "daytona"]),
         (NetworkSettings, ["network"]),
         (SearchSettings, ["search"]),
         (FetchSettings, ["fetch"]),
@@ -90,8 +91,9 @@ def test_defaults_in_the_example_are_the_defaults(read) -> None:
     assert read(FILLED_IN).home == Settings().home
     for name in ("api_type", "vision", "timeout", "max_retries"):
         assert table[name] == ModelSettings.model_fields[name].default, name
-    assert read(FILLED_IN).sandbox == Settings().sandbox
     assert read(FILLED_IN).python == Settings().python
+    examples = {"daytona": {"api_key", "api_url", "target"}}
+    assert read(FILLED_IN).sandbox.model_dump(exclude=examples) == SandboxOptions().model_dump(exclude=examples)
     assert read(FILLED_IN).network == Settings().network
     assert read(FILLED_IN).fetch == Settings().fetch
     examples = {name for name in SearchSettings.model_fields if name.endswith(("_key", "_id", "_url"))}

@@ -1,10 +1,10 @@
 """Runs code the way a notebook cell runs. A script of its own: standard library only.
 
-    python -u runner.py    < CODE
+    python -u runner.py [FIGURES]    < CODE
 
 The code runs as `__main__`, with the current folder on the import path and an empty standard input. If its last
 statement is an expression, its value is echoed. A traceback shows the code's own frames and nothing of ours.
-Figures of matplotlib that are open at the end are written to a descriptor, where there is one.
+Figures of matplotlib that are open at the end are written to a descriptor, or to the file FIGURES, if there are any.
 """
 
 from __future__ import annotations
@@ -51,10 +51,26 @@ def compiled(source: str) -> list[CodeType]:
     return codes
 
 
+def open_figures() -> list[int]:
+    """Numbers of the open figures."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return pyplot.get_fignums()[:MOST_FIGURES] if pyplot is not None else []
+
+
+def save_figures_in(path: str) -> None:
+    """Write the open figures into a new file; none if there are none."""
+    if not open_figures():
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib is not loaded
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    save_figures(descriptor)
+    os.close(descriptor)
+
+
 def save_figures(descriptor: int) -> None:
     """Write the open figures, each as its length, in four bytes, and a PNG."""
     pyplot = sys.modules.get("matplotlib.pyplot")
-    numbers = pyplot.get_fignums()[:MOST_FIGURES] if pyplot is not None else []
+    numbers = open_figures()
     with open(descriptor, "wb", closefd=False) as file:
         for number in numbers:
             picture = BytesIO()
@@ -92,4 +108,9 @@ def main(figures: int | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    place = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else ""  # noqa: PTH100 - pathlib is not loaded
+    try:
+        main()
+    finally:
+        if place:
+            save_figures_in(place)

@@ -8,7 +8,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -62,7 +62,8 @@ class Worker:
     async def open(cls, sandbox: LocalSandbox, preload: Sequence[str] = ()) -> Worker:
         """Start a worker in `sandbox` that has the modules `preload` imported already."""
         ours, theirs = socket.socketpair()
-        with theirs:
+        with theirs, ExitStack() as kept:
+            kept.enter_context(ours)
             scripts = [zygote.__file__, guardian.__file__, runner.__file__]
             arguments = (scripts[0], str(theirs.fileno()), *scripts[1:], *preload)
             process = await sandbox.start(
@@ -71,6 +72,7 @@ class Worker:
                 descriptors=[theirs.fileno()],
                 readable=[Path(script) for script in scripts],
             )
+            kept.pop_all()
         ours.setblocking(False)
         return cls(process, ours)
 

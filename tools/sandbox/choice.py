@@ -9,6 +9,7 @@ import subprocess
 from ...state.errors import UsageError
 from ...state.sandbox import Backend
 from ..workspace import Workspace
+from . import daytona
 from .bubblewrap import BubblewrapSandbox, bare_command
 from .docker import DockerSandbox, connect
 from .limits import SandboxOptions
@@ -32,6 +33,9 @@ async def describe_backend(options: SandboxOptions) -> Backend:
     if options.backend == "docker":
         await asyncio.to_thread(lambda: connect().close())
         return _contained("docker", f"run in a container of {options.docker.image}, {network}")
+    if options.backend == "daytona":
+        await (await asyncio.to_thread(daytona.connect, options)).close()
+        return _contained("daytona", f"run on a machine of Daytona from {options.daytona.image}, {network}")
     problem = await bubblewrap_problem()
     if problem is None:
         return _contained("bubblewrap", f"see the workspace and no other file, {network}")
@@ -54,6 +58,8 @@ async def open_sandbox(workspace: Workspace, options: SandboxOptions) -> LocalSa
         return await LocalSandbox.open(workspace, options)
     if options.backend == "docker":
         return await DockerSandbox.open(workspace, options)
+    if options.backend == "daytona":
+        return await daytona.DaytonaSandbox.open(workspace, options)
     problem = await bubblewrap_problem()
     if problem is None:
         return await BubblewrapSandbox.open(workspace, options)

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 from typing_extensions import Self
 
 from ...state.errors import ToolFailure, UsageError
+from ...state.sandbox import WORKSPACE
 from ..workspace import Workspace
 from .cgroup import ControlGroup
 from .container_process import ContainerProcess
@@ -29,9 +30,6 @@ from .environment import FIXED
 from .limits import SandboxOptions
 from .local import LocalSandbox
 from .process import GuardedProcess
-
-WORKSPACE = Path("/workspace")
-"""Where the workspace is in the container."""
 
 LIBRARY = "/clew"
 """Where the packages are, in the container, that clew's own programs import."""
@@ -56,6 +54,7 @@ class DockerSandbox(LocalSandbox):
 
     name: ClassVar[str] = "docker"
     contained: ClassVar[bool] = True
+    inherits: ClassVar[bool] = False
 
     def __init__(self, workspace: Workspace, options: SandboxOptions, client: Any, container: Any) -> None:
         super().__init__(workspace, options, ControlGroup(()))
@@ -114,7 +113,7 @@ class DockerSandbox(LocalSandbox):
         return [names.get(part, part) for part in command]
 
     def _locate(self, path: str) -> Path:
-        return WORKSPACE / self.workspace.name(super()._locate(path))
+        return Path(WORKSPACE) / self.workspace.name(super()._locate(path))
 
     def _clean(self) -> None:
         with closing(self._client), suppress(import_module("docker.errors").NotFound):

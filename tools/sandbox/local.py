@@ -30,6 +30,9 @@ class LocalSandbox(Sandbox):
     wrappers: ClassVar[int] = 0
     """Processes between the guardian and the command."""
 
+    inherits: ClassVar[bool] = True
+    """Whether programs can be given descriptors of this process."""
+
     def __init__(self, workspace: Workspace, options: SandboxOptions, group: ControlGroup) -> None:
         self.workspace = workspace
         self.options = options

@@ -16,7 +16,7 @@ from pathlib import Path
 from . import guardian
 
 
-@dataclass
+@dataclass(eq=False)
 class GuardedProcess:
     """A running command. Its standard error goes where its standard output goes, so that their order is kept."""
 

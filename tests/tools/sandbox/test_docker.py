@@ -19,6 +19,19 @@ pytestmark = pytest.mark.needs("bwrap")
 
 OPTIONS = SandboxOptions(backend="docker")
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+FAKE_FIGURE = """
+import base64, sys, types
+
+class Figure:
+    def savefig(self, file, **options):
+        file.write(base64.b64decode("{png}"))
+
+sys.modules["matplotlib.pyplot"] = types.SimpleNamespace(get_fignums=lambda: [1], figure=lambda number: Figure())
+"""
+"""Draws without matplotlib, which the system's interpreter need not have."""
+
 
 @pytest.fixture
 def workspace(tmp_path):
@@ -120,6 +133,45 @@ async def test_the_shell_and_the_search_work_in_it(docker_daemon, workspace):
     assert "a/b:1: needle" in await search.ainvoke({"pattern": "need"}, config)
     await resources().close_all()
     assert docker_daemon.containers == {}
+
+
+async def test_python_runs_in_it(docker_daemon, workspace):
+    settings = ToolSettings(sandbox=OPTIONS)
+    [python] = build_tools(["python_execute"], workspace=workspace.root, settings=settings)
+    config = {"configurable": {"thread_id": "t"}}
+    answer = await python.ainvoke(
+        {"code": "import os\nopen('made', 'w').write('x')\nprint(os.getcwd())\n6 * 7"}, config
+    )
+    assert answer == "/workspace\n42\n[files written: made]\n[exit code 0]"
+    failed = await python.ainvoke({"code": "1 / 0"}, config)
+    assert 'File "<python_execute>", line 1' in failed
+    assert failed.endswith("ZeroDivisionError: division by zero\n[exit code 1]")
+    assert "runner.py" not in failed
+    assert "[stopped: it ran for more than" in await python.ainvoke(
+        {"code": "import time; time.sleep(100)", "timeout": 2}, config
+    )
+    with pytest.raises(ToolFailure, match="leave `stateful` out"):
+        await python.ainvoke({"code": "1", "stateful": True}, config)
+    await resources().close_all()
+
+
+async def test_figures_of_the_container_are_shown(docker_daemon, workspace):
+    call = {"type": "tool_call", "name": "python_execute", "id": "call"}
+    [python] = build_tools(["python_execute"], workspace=workspace.root, settings=ToolSettings(sandbox=OPTIONS))
+    code = FAKE_FIGURE.format(png=PIXEL)
+    message = await python.ainvoke({**call, "args": {"code": code}}, {"configurable": {"thread_id": "t"}})
+    assert message.artifact["figures"] == 1
+    assert not list((workspace.root / ".clew").glob("figures-*"))
+    await resources().close_all()
+
+
+async def test_the_editor_takes_the_paths_of_the_container_and_shows_no_other(docker_daemon, workspace):
+    [editor] = build_tools(["str_replace_editor"], workspace=workspace.root, settings=ToolSettings(sandbox=OPTIONS))
+    config = {"configurable": {"thread_id": "t"}}
+    await editor.ainvoke({"command": "create", "path": "/workspace/a/b", "file_text": "x\n"}, config)
+    assert (workspace.root / "a" / "b").read_text() == "x\n"
+    with pytest.raises(ToolFailure, match="outside the workspace /workspace;"):
+        await editor.ainvoke({"command": "view", "path": "/etc/passwd"}, config)
 
 
 async def test_a_command_ends_with_its_container(docker_daemon, workspace):
