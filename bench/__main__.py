@@ -1,4 +1,4 @@
-"""`python bench`: measure, print the tables, write `bench/out/bench.json` and the charts."""
+"""`python bench`: measure, print the tables, write `bench/out/bench.json`, a page of Markdown and the charts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import os
 import platform
 import sqlite3
 from collections.abc import Callable, Sequence
+from datetime import date
 from typing import Any
 
 import charts
 import cold_start
 import plan
 from environments import OUT
+from page import page
 from race import race, requests
 from rich.console import Console
 from roster import ROSTER, Contestant
@@ -47,6 +49,7 @@ def main() -> None:
     console.print(f"load of the machine: {report['load_before']} before, {report['load_after']} after")
     report["targets"] = [{**vars(target), "holds": target.holds} for target in reached]
     (OUT / "bench.json").write_text(json.dumps(report, indent=1) + "\n")
+    (OUT / "benchmarks.md").write_text(page(report, date.today()))
     if "race" in report:
         charts.draw(report, OUT)
 
