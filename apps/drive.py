@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 from uuid import uuid4
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
@@ -67,6 +68,7 @@ async def drive(
     stop: Stop | None = None,
     tokens: bool = False,
     sandbox: Backend | None = None,
+    callbacks: Sequence[BaseCallbackHandler] = (),
 ) -> AsyncGenerator[Event, None]:
     """Run the graph on a thread until it ends, asks or is stopped; `start` comes first and `end` last.
 
@@ -78,6 +80,7 @@ async def drive(
         stop: Stops the run in an orderly way; closing the iterator cancels it.
         tokens: Whether the pieces of the replies are events too.
         sandbox: Where the commands of the run run, for the `start` event.
+        callbacks: What is told of the run's nodes and calls, such as `SpanHandler`.
 
     Raises:
         Exception: what the graph raised, after the `end` event that names it.
@@ -89,6 +92,8 @@ async def drive(
     translate = await _translator(graph, thread, resumed)
     wanted: dict[StreamMode, bool] = {"tasks": True, "messages": tokens, "values": _plans(graph)}
     config: RunnableConfig = {**thread_config(thread), "metadata": {"run_id": run}}
+    if callbacks:
+        config["callbacks"] = list(callbacks)
     stream = graph.astream(
         input,
         config,

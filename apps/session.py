@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 
@@ -30,6 +31,7 @@ from ..state.thread import ThreadRecord
 from ..tools.sandbox.choice import describe_backend
 from .drive import Graph, Stop, drive
 from .log import log_event
+from .telemetry import telemetry
 from .view import ThreadView, thread_config, view_thread
 
 PAUSED = "paused"
@@ -45,9 +47,10 @@ HUB = "hub"
 class Session:
     """An open database with its threads. Get one from `open_session`."""
 
-    def __init__(self, settings: Settings, saver: DurableSaver) -> None:
+    def __init__(self, settings: Settings, saver: DurableSaver, callbacks: Sequence[BaseCallbackHandler] = ()) -> None:
         self.settings = settings
         self.saver = saver
+        self._callbacks = callbacks
         self.registry: ThreadRegistry = thread_registry(saver)
 
     async def view(self, record: ThreadRecord) -> ThreadView:
@@ -132,7 +135,16 @@ class Session:
             graph = self.graph(record, model, store)
             await self._keep(record, paused=False)
             context = run_context_of(record)
-            events = drive(graph, record.thread, input, context=context, stop=stop, tokens=tokens, sandbox=sandbox)
+            events = drive(
+                graph,
+                record.thread,
+                input,
+                context=context,
+                stop=stop,
+                tokens=tokens,
+                sandbox=sandbox,
+                callbacks=self._callbacks,
+            )
             async with aclosing(events):
                 async for event in events:
                     log_event(record.thread, event)
@@ -173,8 +185,9 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
         UsageError: the database is of a kind that clew does not know.
         CheckpointError: it cannot be opened.
     """
-    async with open_saver(settings.database, secrets=_secrets(settings), patience=settings.db_wait) as saver:
-        yield Session(settings, saver)
+    opened = open_saver(settings.database, secrets=_secrets(settings), patience=settings.db_wait)
+    async with opened as saver, telemetry(settings) as callbacks:
+        yield Session(settings, saver, callbacks)
 
 
 def run_context_of(record: ThreadRecord) -> RunContext:

@@ -26,6 +26,7 @@ from .limits import RunLimits
 from .mcp import McpSettings
 from .serving import ServeSettings
 from .settings_layers import SETTINGS_FILE, layered
+from .telemetry import TelemetrySettings
 from .tools import ToolSettings
 
 LONGEST_FOLDER_NAME = 200
@@ -158,6 +159,9 @@ class Settings(ToolSettings):
 
     condense: list[Condenser] = Field(default_factory=list)
     """Tables `[[condense]]`: condensers of agents whose spec has none."""
+
+    telemetry: TelemetrySettings = TelemetrySettings()
+    """The `[telemetry]` table: OpenTelemetry spans of runs."""
 
     prices: dict[str, Price] = Field(default_factory=dict)
     """Price of each model, by name."""

@@ -15,6 +15,7 @@ from clew.state.mcp import McpOAuth, McpServer, McpSettings
 from clew.state.sandbox import DaytonaOptions, DockerOptions, Limits, SandboxOptions
 from clew.state.serving import ServeSettings
 from clew.state.settings import ModelSettings, Price, RunFlowSettings, Settings, load_settings
+from clew.state.telemetry import TelemetrySettings
 from clew.state.tools import PythonSettings
 from clew.state.web import FetchSettings, NetworkSettings, SearchSettings
 
@@ -69,6 +70,7 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (ServeSettings, ["serve"]),
         (McpSettings, ["mcp"]),
         (McpOAuth, ["mcp", "servers", "tickets", "oauth"]),
+        (TelemetrySettings, ["telemetry"]),
         (Price, ["prices", "openai:gpt-5"]),
     ],
     ids=lambda value: ".".join(value) or "top" if isinstance(value, list) else "",
