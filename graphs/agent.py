@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from langchain_core.tools import BaseTool
 from langgraph._internal._runnable import RunnableCallable
@@ -57,6 +57,7 @@ from ..tools.mcp.toolset import McpToolset
 from ..tools.planning import Planning
 from .delegate import Child, add_children, find_children, purposes
 from .quiet import quiet
+from .remote import create_remote_agent
 from .specs import agent_spec
 from .unbounded import unbounded
 
@@ -131,6 +132,8 @@ def create_agent(
     """
     preload_prompts()
     spec, settings = agent_spec(spec), settings or load_settings()
+    if spec.remote is not None:
+        return cast("AgentGraph", create_remote_agent(spec, settings, checkpointer=checkpointer, store=store))
     children = find_children(spec, agents or {}, settings.max_delegate_level, level)
     equipment = _equip(spec, model, tools, settings, workspace, children, confirm)
 

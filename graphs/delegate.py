@@ -17,6 +17,7 @@ from ..nodes.delegate import delegate_node
 from ..nodes.equipment import Equipment
 from ..state.agent import ToolTask
 from ..state.errors import UsageError
+from ..state.remote_agents import PREFIX
 from ..state.spec import AgentSpec
 from ..tools.delegate import DELEGATE
 from ..tools.extras import is_installed
@@ -38,7 +39,9 @@ def find_children(spec: AgentSpec, given: Mapping[str, Child | str], deepest: in
     if level >= deepest:
         return {}
     found = {name: _found(given.get(name, name)) for name in (*spec.delegates, *spec.optional_delegates)}
-    return {name: child for name, child in found.items() if name in spec.delegates or _is_installed(child)}
+    return {
+        _name(name, child): child for name, child in found.items() if name in spec.delegates or _is_installed(child)
+    }
 
 
 def purposes(children: Mapping[str, Child]) -> dict[str, str]:
@@ -65,6 +68,11 @@ def add_children(
 
 def _found(agent: Child | str) -> Child:
     return agent if isinstance(agent, CompiledStateGraph) else agent_spec(agent)
+
+
+def _name(name: str, child: Child) -> str:
+    # An address is no name of a node.
+    return child.name if isinstance(child, AgentSpec) and name.startswith(PREFIX) else name
 
 
 def _is_installed(child: Child) -> bool:

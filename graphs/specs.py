@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from ..state.errors import UsageError
+from ..state.remote_agents import PREFIX, remote_address, remote_name
 from ..state.spec import AgentSpec
 from ..tools.plugins import list_plugins, load_plugin, load_plugins
 from .browser import BROWSER
@@ -78,13 +79,16 @@ AGENTS: Mapping[str, AgentSpec] = _Agents()
 
 
 def agent_spec(spec: AgentSpec | str) -> AgentSpec:
-    """The spec itself, or the one of that name.
+    """The spec itself, or the one of that name; `a2a:URL` names the agent whose card is found there.
 
     Raises:
         UsageError: there is no agent of that name, or it is a plug-in that is broken.
     """
     if isinstance(spec, AgentSpec):
         return spec
+    if spec.startswith(PREFIX):
+        address = remote_address(spec)
+        return AgentSpec(name=remote_name(address), description=f"The agent at {address}.", remote=address)
     if spec in AGENTS:
         return AGENTS[spec]
     names = list(AGENTS)

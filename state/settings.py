@@ -24,6 +24,7 @@ from .confirmation import ConfirmPolicy
 from .errors import UsageError
 from .limits import RunLimits
 from .mcp import McpSettings
+from .remote_agents import RemoteSettings
 from .serving import ServeSettings
 from .settings_layers import SETTINGS_FILE, layered
 from .telemetry import TelemetrySettings
@@ -159,6 +160,8 @@ class Settings(ToolSettings):
 
     condense: list[Condenser] = Field(default_factory=list)
     """Tables `[[condense]]`: condensers of agents whose spec has none."""
+    remotes: dict[str, RemoteSettings] = Field(default_factory=dict)
+    """The `[remotes.NAME]` tables: agents elsewhere that ask for a key."""
 
     telemetry: TelemetrySettings = TelemetrySettings()
     """The `[telemetry]` table: OpenTelemetry spans of runs."""

@@ -32,6 +32,9 @@ class AgentSpec(BaseModel):
     description: str = ""
     """One sentence by which a person or a planner chooses the agent."""
 
+    remote: str | None = None
+    """Address of an A2A agent that does the tasks; its prompts, tools and bounds are its own."""
+
     model: str | None = None
     """Model name for `load_model`; None takes the run's model."""
 

@@ -12,6 +12,7 @@ from source_tree import ROOT
 from clew.state.browser import BrowserSettings, Credential, Proxy, Viewport
 from clew.state.limits import RunLimits
 from clew.state.mcp import McpOAuth, McpServer, McpSettings
+from clew.state.remote_agents import RemoteSettings
 from clew.state.sandbox import DaytonaOptions, DockerOptions, Limits, SandboxOptions
 from clew.state.serving import ServeSettings
 from clew.state.settings import ModelSettings, Price, RunFlowSettings, Settings, load_settings
@@ -71,6 +72,7 @@ def test_every_setting_in_the_example_is_valid(read) -> None:
         (McpSettings, ["mcp"]),
         (McpOAuth, ["mcp", "servers", "tickets", "oauth"]),
         (TelemetrySettings, ["telemetry"]),
+        (RemoteSettings, ["remotes", "crete"]),
         (Price, ["prices", "openai:gpt-5"]),
     ],
     ids=lambda value: ".".join(value) or "top" if isinstance(value, list) else "",

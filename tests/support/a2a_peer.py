@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,18 +20,23 @@ SECONDS = 60
 
 
 @asynccontextmanager
-async def listening(app: ASGIApp) -> AsyncIterator[str]:
-    """Serve an app on a free port of the loopback; its URL."""
+async def listening(app: ASGIApp, sock: socket.socket | None = None) -> AsyncIterator[str]:
+    """Serve an app on a free port of the loopback, or on a socket; its URL."""
+    sock = sock or socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, "127.0.0.1", 0, log_level="critical", timeout_graceful_shutdown=1))
-    running = asyncio.create_task(server.serve())
+    running = asyncio.create_task(server.serve([sock]))
     while not server.started:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield url_of(sock)
     finally:
         server.should_exit = True
         await running
+
+
+def url_of(sock: socket.socket) -> str:
+    """Address of a socket that listens."""
+    return f"http://127.0.0.1:{sock.getsockname()[1]}"
 
 
 @asynccontextmanager
@@ -45,8 +51,6 @@ async def client_of(
         kept = [each for each in card.supported_interfaces if each.protocol_version == wanted]
         del card.supported_interfaces[:]
         card.supported_interfaces.extend(kept)
-        for interface in card.supported_interfaces:
-            interface.url = f"{url}/"
         config = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding], streaming=streaming)
         async with ClientFactory(config).create(card) as client:
             yield client

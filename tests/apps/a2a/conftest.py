@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
+import socket
+import sys
 from contextlib import asynccontextmanager
 
+import httpx
 import pytest
-from a2a_peer import client_of, listening
+from a2a_peer import client_of, listening, url_of
 
 from clew.apps.a2a.card import agent_card
 from clew.apps.a2a.server import PUBLIC, open_app
@@ -20,7 +26,11 @@ def call(name, **arguments):
 
 
 SCRIPTS = [
-    {"name": "ask", "match": "^ask me$", "replies": [call("ask_human", inquire="Which colour?"), "You said so."]},
+    {
+        "name": "ask",
+        "match": "^ask me$",
+        "replies": [call("ask_human", inquire="Which colour?"), "You said so.", "And more."],
+    },
     {
         "name": "ask_twice",
         "match": "^ask twice$",
@@ -79,12 +89,13 @@ def serve(settings):
     @asynccontextmanager
     async def serve(agent="manus", threads=None, **changes):
         changed = settings.model_copy(update=changes)
-        card = agent_card(AGENTS[agent], "http://127.0.0.1:10000", keys=bool(changed.serve.keys))
+        sock = socket.create_server(("127.0.0.1", 0))
+        card = agent_card(AGENTS[agent], url_of(sock), keys=bool(changed.serve.keys))
         async with open_session(changed) as session:
             running = threads or AgentThreads(session, AGENTS[agent])
             async with (
                 open_app(running, card, changed) as app,
-                listening(protected(app, changed.serve, "127.0.0.1", PUBLIC)) as url,
+                listening(protected(app, changed.serve, "127.0.0.1", PUBLIC), sock) as url,
             ):
                 yield Served(url, changed, session)
 
@@ -95,3 +106,69 @@ def serve(settings):
 async def served(serve):
     async with serve() as served:
         yield served
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+@pytest.fixture
+def port():
+    return free_port()
+
+
+@pytest.fixture
+def start(tmp_path, port):
+    """Start `clew serve a2a` in a process of its own."""
+    slow = {"content": "I wait.", "tool_calls": [{"name": "bash", "args": {"command": f"echo x >> {tmp_path}/begun"}}]}
+    script = {
+        "scripts": [
+            {
+                "name": "ask",
+                "match": "^ask me$",
+                "replies": [{"tool_calls": [{"name": "ask_human", "args": {"inquire": "Which?"}}]}, "Thanks."],
+            },
+            {"name": "talk", "replies": [slow, {"content": "Done.", "delay": 3}]},
+        ]
+    }
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    environment = {
+        **os.environ,
+        "CLEW_HOME": str(tmp_path / "home"),
+        "CLEW_SANDBOX__BACKEND": "local",
+        "CLEW_CONFIRM": "never",
+    }
+
+    @asynccontextmanager
+    async def start():
+        command = [sys.executable, "-m", "clew.apps.cli.main", "serve", "a2a", "--port", str(port)]
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            "--model",
+            f"script:{tmp_path / 'script.json'}",
+            cwd=tmp_path,
+            env=environment,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        url = f"http://127.0.0.1:{port}"
+        try:
+            await answering(url)
+            yield process, url
+        finally:
+            if process.returncode is None:
+                process.send_signal(signal.SIGTERM)
+            await process.communicate()
+
+    return start
+
+
+async def answering(url):
+    async with asyncio.timeout(60), httpx.AsyncClient() as http:
+        while True:
+            try:
+                await http.get(f"{url}/.well-known/agent-card.json")
+                return
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)

@@ -3,78 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import signal
-import socket
-import sys
-from contextlib import asynccontextmanager
 
-import httpx
-import pytest
 from a2a.types import GetTaskRequest
 from a2a_peer import client_of, message, said, send_for_task, state
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
-
-@pytest.fixture
-def port():
-    return free_port()
-
-
-@pytest.fixture
-def start(tmp_path, port):
-    """Start `clew serve a2a` in a process of its own."""
-    slow = {"content": "I wait.", "tool_calls": [{"name": "bash", "args": {"command": f"echo x >> {tmp_path}/begun"}}]}
-    script = {
-        "scripts": [
-            {
-                "name": "ask",
-                "match": "^ask me$",
-                "replies": [{"tool_calls": [{"name": "ask_human", "args": {"inquire": "Which?"}}]}, "Thanks."],
-            },
-            {"name": "talk", "replies": [slow, {"content": "Done.", "delay": 3}]},
-        ]
-    }
-    (tmp_path / "script.json").write_text(json.dumps(script))
-    environment = {**os.environ, "CLEW_HOME": str(tmp_path / "home"), "CLEW_SANDBOX__BACKEND": "local"}
-
-    @asynccontextmanager
-    async def start():
-        command = [sys.executable, "-m", "clew.apps.cli.main", "serve", "a2a", "--port", str(port)]
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            "--model",
-            f"script:{tmp_path / 'script.json'}",
-            cwd=tmp_path,
-            env=environment,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        url = f"http://127.0.0.1:{port}"
-        try:
-            await answering(url)
-            yield process, url
-        finally:
-            if process.returncode is None:
-                process.send_signal(signal.SIGTERM)
-            await process.communicate()
-
-    return start
-
-
-async def answering(url):
-    async with asyncio.timeout(60), httpx.AsyncClient() as http:
-        while True:
-            try:
-                await http.get(f"{url}/.well-known/agent-card.json")
-                return
-            except httpx.TransportError:
-                await asyncio.sleep(0.05)
 
 
 async def until(condition):

@@ -1,0 +1,61 @@
+"""The state of a task that an agent elsewhere does."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from langchain_core.messages import AnyMessage
+from langgraph.channels.delta import DeltaChannel
+from typing_extensions import NotRequired, TypedDict
+
+from .channel import SNAPSHOT_FREQUENCY
+from .messages import merge_messages
+from .outcome import Outcome, Status
+
+
+class RemoteTask(TypedDict):
+    """A task of ours at a remote agent, as it stood last."""
+
+    id: str
+    """Id of the task there."""
+
+    context: str
+    """Id of the conversation there; the next task of the thread goes into it too."""
+
+    state: str
+    """State there, such as `working` or `input_required`."""
+
+    said: str
+    """What the agent says: its answer, its question, or why it failed."""
+
+
+class RemoteProgress(TypedDict):
+    """Counters of the newest task, as far as they are known of an agent elsewhere."""
+
+    steps: int
+    """1: what it takes there is not told."""
+
+    iteration: int
+    """Think-act cycles of the run of ours, the task as one of them."""
+
+    usage: dict[str, Any]
+    """A dump of `Usage`: nothing was used here."""
+
+
+class RemoteState(TypedDict):
+    """The channels of the graph of a remote agent."""
+
+    messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    """The tasks, the answers to its questions, and what it said."""
+
+    remote: NotRequired[RemoteTask]
+    """The newest task at the agent."""
+
+    progress: NotRequired[RemoteProgress]
+    """Counters of the newest task."""
+
+    status: NotRequired[Status]
+    """`running` from the beginning of a task to its end."""
+
+    outcome: NotRequired[Outcome | None]
+    """How the newest task ended; None while it runs."""
