@@ -12,18 +12,22 @@ from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
+from langgraph.graph import END
 from langgraph.store.base import BaseStore
 
 from ..checkpoints.durable import DurableSaver
+from ..checkpoints.inbox import Inbox
 from ..checkpoints.open import open_saver
 from ..checkpoints.open_plans import open_plan_library
 from ..checkpoints.redact import known_secrets
 from ..checkpoints.threads import ThreadRegistry, thread_registry
-from ..graphs import create_agent, create_flow, create_hub, hub_roles
+from ..graphs import cancel_flow, cancel_hub, cancel_task, create_agent, create_flow, create_hub, hub_roles
 from ..models.load import load_model
 from ..state.context import RunContext
 from ..state.errors import ThreadBusy
+from ..state.inbox import inbox_start
 from ..state.limits import RunLimits
+from ..state.outcome import ENDED
 from ..state.secrets import secret_settings
 from ..state.settings import Settings
 from ..state.stream import EndEvent, Event
@@ -78,7 +82,7 @@ class Session:
 
     async def values(self, record: ThreadRecord, checkpoint: str | None = None) -> dict[str, Any]:
         """The state of a thread, at its newest checkpoint or the one named."""
-        snapshot = await self._reader(record).aget_state(thread_config(record.thread, checkpoint))
+        snapshot = await self.reader(record).aget_state(thread_config(record.thread, checkpoint))
         return dict(snapshot.values)
 
     async def fork(self, record: ThreadRecord, checkpoint: str) -> ThreadView:
@@ -89,16 +93,42 @@ class Session:
         """
         async with self.registry.lease(record.thread, "clew fork"):
             config = thread_config(record.thread, checkpoint)
-            await self._reader(record).aupdate_state(config, None, as_node="__copy__")
+            await self.reader(record).aupdate_state(config, None, as_node="__copy__")
+            await Inbox(self.saver).clear(record.thread)
             await self._keep(record, paused=True)
         return await self.view(record.model_copy(update={"paused": True}))
 
-    def _reader(self, record: ThreadRecord) -> Graph:
-        # What an agent's thread holds can be read without its tools and its model.
+    def reader(self, record: ThreadRecord) -> Graph:
+        """The graph of a thread, to read what it holds: an agent's is made without its tools and its model."""
         if record.graph == PLAN:
             return self.graph(record)
         given: dict[str, Any] = {"tools": [], "checkpointer": self.saver, "settings": self.settings}
         return create_hub(**given) if record.graph == HUB else create_agent(record.agents[0], **given)
+
+    async def end_task(self, record: ThreadRecord) -> EndEvent:
+        """End the task of a thread as `cancelled`: its calls are answered, its questions dropped.
+
+        It is for whoever holds the lease of the thread, and drives nothing on it.
+        """
+        graph, config = self.reader(record), thread_config(record.thread)
+        values = dict((await graph.aget_state(config)).values)
+        node, update = {PLAN: cancel_flow, HUB: cancel_hub}.get(record.graph, cancel_task)(values)
+        await graph.aupdate_state(config, None, as_node=END)  # what was begun and not done is dropped
+        await graph.aupdate_state(config, update, as_node=node)
+        end = [event async for event in drive(graph, record.thread, None) if isinstance(event, EndEvent)][-1]
+        await self._settle(record, end)
+        return end
+
+    async def _settle(self, record: ThreadRecord, end: EndEvent) -> None:
+        await self._keep(record, paused=end.reason == PAUSED)
+        if end.status in ENDED:
+            await Inbox(self.saver).clear_orders(record.thread)
+
+    async def _is_stopped(self, record: ThreadRecord) -> bool:
+        """Whether a stop came that no gate was left to obey: the run waits for a person instead."""
+        progress = (await self.values(record)).get("progress")
+        place = progress["inbox"] if progress else inbox_start()
+        return await Inbox(self.saver).stop_after(record.thread, place["orders"]) > 0
 
     async def drive(
         self,
@@ -147,9 +177,11 @@ class Session:
             )
             async with aclosing(events):
                 async for event in events:
-                    log_event(record.thread, event)
                     if isinstance(event, EndEvent):
-                        await self._keep(record, paused=event.reason == PAUSED)
+                        await self._settle(record, event)
+                        if event.status == "waiting" and await self._is_stopped(record):
+                            event = await self.end_task(record)
+                    log_event(record.thread, event)
                     yield event
 
     @asynccontextmanager

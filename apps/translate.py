@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 
 from ..state.outcome import Usage
 from ..state.plan import Plan
@@ -15,6 +15,7 @@ from ..state.stream import (
     NudgeEvent,
     PlanStepEvent,
     QuestionEvent,
+    SaidEvent,
     ThinkEvent,
     TokenEvent,
     ToolCallData,
@@ -95,6 +96,8 @@ def _finished(path: list[str], task: Mapping[str, Any]) -> Iterator[Event]:
         yield from (_reply(path, message, progress) for message in _messages(result, AIMessage))
     elif _runs_call(task) or task["name"] == "confirm":
         yield from (_result(path, message) for message in _messages(result, ToolMessage))
+    elif task["name"] == "gate":
+        yield from (SaidEvent(path=path, text=message.text) for message in _messages(result, HumanMessage))
     elif task["name"] == "check_stuck" and progress.get("nudge") and not progress.get("ending"):
         yield NudgeEvent(path=path, text=progress["nudge"])
 

@@ -28,6 +28,7 @@ from . import postgres_retention as retention
 from .blobs import BlobStore
 from .channels import DeltaChannels
 from .durable import DurableSaver
+from .inbox import FORGET_INBOX
 from .journal import FORGET_THREAD
 from .postgres_database import Connection, Pool, PostgresDatabase, postgres_sentences
 from .retention import Node, keep, plan_pruning
@@ -136,7 +137,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete the checkpoints of a thread, its journal, and the payloads that only it used."""
         await super().adelete_thread(thread_id)
-        await self.database.write((FORGET_THREAD, (thread_id,)))
+        await self.database.write((FORGET_THREAD, (thread_id,)), (FORGET_INBOX, (thread_id,)))
         await self.blobs.release(thread_id)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 
 from ..state.errors import CheckpointError
 from .blobs import blob_tables
+from .inbox import inbox_table
 from .journal import journal_table
 from .postgres_database import Connection, Pool
 
-VERSION = 1
+VERSION = 2
 """Layout that this code reads and writes; kept as the comment of the table `facts`."""
 
 _LOCK = 0x636C6577
@@ -33,6 +34,7 @@ _TABLES = (
         heartbeat BIGINT NOT NULL
     )""",
     journal_table("BYTEA"),
+    inbox_table("BYTEA"),
     *blob_tables("BYTEA"),
     f"COMMENT ON TABLE facts IS '{VERSION}'",
 )

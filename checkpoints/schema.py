@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from itertools import chain
 
 from ..state.errors import CheckpointError
+from .inbox import inbox_table
 from .journal import journal_table
 from .sqlite_database import transaction
 
-VERSION = 1
+VERSION = 2
 """Layout that this code reads and writes; kept in the file as `PRAGMA user_version`."""
 
 _STOCK_TABLES = (
@@ -57,6 +59,10 @@ _OWN_TABLES = (
 )
 
 
+_STEPS = (_OWN_TABLES, (inbox_table("BLOB"),))
+"""What leads from each layout to the next one, from layout 0 on."""
+
+
 def prepare(connection: sqlite3.Connection) -> None:
     """Bring the database to layout `VERSION`, in one transaction.
 
@@ -71,14 +77,19 @@ def prepare(connection: sqlite3.Connection) -> None:
             raise CheckpointError(f"the database has layout {found} and this clew knows {VERSION}: upgrade clew")
         if found == VERSION:
             return
-        _refuse_strangers(connection)
-        for statement in _STOCK_TABLES:
-            connection.execute(statement)
-        if "task_path" not in _columns(connection, "writes"):
-            connection.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''")
-        for statement in _OWN_TABLES:
+        if found == 0:
+            _make_stock_tables(connection)
+        for statement in chain.from_iterable(_STEPS[found:]):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version={VERSION}")
+
+
+def _make_stock_tables(connection: sqlite3.Connection) -> None:
+    _refuse_strangers(connection)
+    for statement in _STOCK_TABLES:
+        connection.execute(statement)
+    if "task_path" not in _columns(connection, "writes"):
+        connection.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''")
 
 
 def layout(connection: sqlite3.Connection) -> int:

@@ -10,6 +10,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from .channels import DeltaChannels
+from .inbox import FORGET_INBOX
 from .journal import FORGET_THREAD
 from .retention import Node, Pruning, missing_channels, plan_pruning, with_full_values
 from .sqlite_reading import address, read_delta_history, read_tuple
@@ -25,10 +26,11 @@ _NODES = """SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id,
 
 
 def delete_thread(connection: sqlite3.Connection, thread: str) -> None:
-    """Delete every checkpoint and write of a thread, and what its journal holds."""
+    """Delete every checkpoint and write of a thread, and what its journal and its inbox hold."""
     for table in _COPY:
         connection.execute(f"DELETE FROM {table} WHERE thread_id = ?", (thread,))
     connection.execute(FORGET_THREAD, (thread,))
+    connection.execute(FORGET_INBOX, (thread,))
 
 
 def copy_thread(connection: sqlite3.Connection, source: str, target: str) -> None:

@@ -4,10 +4,10 @@ from ..state.context import RunContext
 from ..state.outcome import Outcome, Status, Usage
 from ..state.plan import Plan, PlanStep
 from ..state.spec import AgentSpec
-from .agent import continue_task, create_agent
+from .agent import cancel_task, continue_task, create_agent
 from .flow import FlowType, create_flow
-from .hub import continue_hub, create_hub, hub_roles
-from .plan import continue_flow, create_plan_flow
+from .hub import cancel_hub, continue_hub, create_hub, hub_roles
+from .plan import cancel_flow, continue_flow, create_plan_flow
 from .specs import AGENTS
 from .step_agent import agent_from_step
 
@@ -22,6 +22,9 @@ __all__ = [
     "Status",
     "Usage",
     "agent_from_step",
+    "cancel_flow",
+    "cancel_hub",
+    "cancel_task",
     "continue_flow",
     "continue_hub",
     "continue_task",

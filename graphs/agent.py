@@ -9,7 +9,7 @@
     START, check_stuck → condense → think    with condensers; without a summary that it needs ⇢ terminate
     check_stuck ⇢ act                        calls of the same reply that had to wait for their turn
     think, check_stuck ⇢ delegate_<agent> → check_stuck   with the delegates of a spec: see `graphs/delegate.py`
-    check_stuck ⇢ gate ⇢ think               where a limit is met
+    START, think, check_stuck ⇢ gate ⇢ think where a limit is met, or a person asks for something from outside
     confirm ⇢ check_stuck                    where every call was rejected
     think, gate, check_stuck ⇢ terminate → END
 """
@@ -34,12 +34,14 @@ from ..nodes.check_stuck import check_stuck_node, route_check_stuck
 from ..nodes.condense import condense_node
 from ..nodes.confirm import confirm_node, route_confirm
 from ..nodes.context import ContextChain, ContextNode, route_unless_ended
+from ..nodes.ending import stopped_ending
 from ..nodes.equipment import MCP, Equipment
-from ..nodes.gate import gate_node, route_gate
+from ..nodes.gate import gate_node, route_gate, route_start
 from ..nodes.model_source import ModelSource
 from ..nodes.observe_browser import browser_in_use, observe_browser_node
 from ..nodes.observe_mcp import observe_mcp_node
 from ..nodes.observe_plan import observe_plan_node
+from ..nodes.progress import current_progress
 from ..nodes.terminate import terminate_node
 from ..nodes.think import route_think, think_node
 from ..prompts.load import preload_prompts
@@ -177,7 +179,9 @@ def _build(
     graph.add_node("terminate", terminate_node(equipment))
 
     calls, begin = ["act", *delegates], context.targets()
-    graph.add_conditional_edges("think", thinking.route(equipment), ["assess", *calls, "check_stuck", "terminate"])
+    graph.add_conditional_edges(START, route_start(context.begin), [*begin, "gate"])
+    after_think = ["assess", *calls, "check_stuck", "gate", "terminate"]
+    graph.add_conditional_edges("think", thinking.route(equipment), after_think)
     graph.add_conditional_edges("assess", route_assess(equipment), ["confirm", *calls])
     graph.add_conditional_edges("confirm", route_confirm(equipment), [*calls, "check_stuck"])
     graph.add_edge("act", "check_stuck")
@@ -199,14 +203,14 @@ def _add_context(graph: StateGraph[Any, Any, Any, Any], equipment: Equipment) ->
         graph.add_node(CONDENSE, condense_node(equipment))
     for name in names:
         graph.add_node(f"observe_{name}", CONTEXT_NODES[name].make(equipment))
-    for place in (START, *(own for own, _ in chain.nodes)):
-        following = chain.targets("" if place == START else place)
+    for place, _ in chain.nodes:
+        following = chain.targets(place)
         if place in (CONDENSE, f"observe_{MCP}"):
             graph.add_conditional_edges(place, route_unless_ended(chain.after(place)), [*following, "terminate"])
         elif len(following) == 1:
             graph.add_edge(place, following[0])
         else:
-            graph.add_conditional_edges(place, chain.route("" if place == START else place), following)
+            graph.add_conditional_edges(place, chain.route(place), following)
     return chain
 
 
@@ -217,6 +221,15 @@ def continue_task(state: dict[str, Any]) -> Command[str]:
     """
     progress = {**state["progress"], "ending": None, "nudge": "", "watch": len(state["messages"])}
     return Command(goto="gate", update={"progress": progress, "status": "running", "outcome": None})
+
+
+def cancel_task(state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The node and the update of the state by which a task that nobody runs is stopped.
+
+    `state` holds the values of the thread. `terminate` is left to run.
+    """
+    progress = {**current_progress(cast(AgentState, state), RunContext()), "ending": stopped_ending()}
+    return "gate", {"progress": progress, "status": "running", "outcome": None}
 
 
 def _equip(

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.tools import BaseTool
 from langgraph.graph import END, START, StateGraph
@@ -24,7 +24,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer, Command
 
-from ..nodes.hub import finish_node, hub_gate_node, route_hub_gate, route_turn, turn_node
+from ..nodes.ending import stopped_ending
+from ..nodes.hub import current_hub_progress, finish_node, hub_gate_node, route_hub_gate, route_turn, turn_node
 from ..nodes.hub_equipment import NAME, HubEquipment
 from ..prompts.load import preload_prompts
 from ..state.confirmation import Policy
@@ -125,6 +126,15 @@ def continue_hub(state: Mapping[str, Any]) -> Command[str]:
     more = {"round": progress["round"] + 1, "last_round": progress["last_round"] * 2} if spent else {}
     again = {"progress": {**progress, **more, "ending": None}, "status": "running", "outcome": None}
     return Command(goto="gate", update=again)
+
+
+def cancel_hub(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The node and the update of the state by which a hub run that nobody runs is stopped.
+
+    `state` holds the values of the thread. `finish` is left to run.
+    """
+    before = current_hub_progress(cast(HubState, state), 1, RunContext())
+    return "gate", {"progress": {**before, "ending": stopped_ending()}, "status": "running", "outcome": None}
 
 
 def _build(

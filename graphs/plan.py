@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,11 @@ from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer, Command
 
 from ..nodes.approve_plan import approve_plan_node, route_approve_plan
-from ..nodes.create_plan import create_plan_node
+from ..nodes.create_plan import create_plan_node, first_progress
+from ..nodes.ending import stopped_ending
 from ..nodes.execute_step import execute_step_node
 from ..nodes.finalize import finalize_node
-from ..nodes.flow_equipment import Executor, FlowEquipment
+from ..nodes.flow_equipment import Executor, FlowEquipment, steps_under_way
 from ..nodes.model_source import ModelSource
 from ..nodes.record import record_node, route_record
 from ..nodes.revise import revise_node
@@ -33,6 +35,7 @@ from ..state.context import RunContext
 from ..state.errors import UsageError
 from ..state.flow import FlowInput, FlowState, RevisePolicy, StepTask
 from ..state.limits import Budget
+from ..state.plan_operation import FinishStep, dump_operations
 from ..state.settings import Settings, load_settings
 from ..state.spec import AgentSpec
 from ..tools.board_plans import BoardPlans
@@ -143,6 +146,20 @@ def continue_flow(state: Mapping[str, Any]) -> Command[str]:
     plan = state.get("plan")
     goto = "create_plan" if plan is None else "revise" if plan.count("blocked") else "schedule"
     return Command(goto=goto, update={"progress": progress, "status": "running", "outcome": None})
+
+
+def cancel_flow(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The node and the update of the state by which a plan run that nobody runs is stopped.
+
+    `state` holds the values of the thread. `finalize` is left to run.
+    """
+    before = state.get("progress") or first_progress(state, task=0)
+    update: dict[str, Any] = {"progress": {**before, "ending": stopped_ending()}, "status": "running", "outcome": None}
+    plan = state.get("plan")
+    if plan and (begun := steps_under_way(plan)):
+        now = time.time()
+        update["plan"] = dump_operations([FinishStep(step=step.id, status="not_started", at=now) for step in begun])
+    return "schedule", update
 
 
 def _agent_graph(

@@ -35,7 +35,10 @@ from .once import run_once
 from .payloads import with_references
 from .reply import INVALID_ARGUMENTS, fresh_id
 from .services import CountedModel, call_services
+from .stopping import Stopped, stoppable
 from .tool_config import tool_config
+
+STOPPED = "a person stopped the run before the call ended; it may have taken effect in part."
 
 
 def act_node(equipment: Equipment) -> RunnableCallable:
@@ -70,9 +73,15 @@ def act_node(equipment: Equipment) -> RunnableCallable:
             return _failure(call, load_prompt("unanswered_call"))
 
         may_repeat = traits_of(tool).idempotent
-        observation = await (
-            run() if may_repeat else run_once(config, runtime.execution_info, call["id"] or "", run, interrupted)
-        )
+        try:
+            async with stoppable(config, task.get("inbox")):
+                observation = await (
+                    run()
+                    if may_repeat
+                    else run_once(config, runtime.execution_info, call["id"] or "", run, interrupted)
+                )
+        except Stopped:
+            observation = _failure(call, STOPPED)
         operations = dump_operations(planned_operations([observation])) if "plan" in task else []
         messages = Fresh([observation])
         return {"messages": messages, "plan": operations} if operations else {"messages": messages}

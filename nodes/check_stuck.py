@@ -21,6 +21,7 @@ from .context import Begin
 from .dispatch import next_calls, unanswered_calls
 from .equipment import Equipment
 from .node import node, route
+from .orders import asks, at_the_end, new_orders
 from .progress import up_to_date
 from .reply import text_of
 from .view import is_task
@@ -99,17 +100,24 @@ def check_stuck_node(equipment: Equipment) -> RunnableCallable:
 
 
 def route_check_stuck(equipment: Equipment, begin: Begin) -> RunnableCallable:
-    """`act` while calls are left, `terminate` at an end, `gate` where a limit is met, else what begins a step."""
+    """`act` while calls are left, `terminate` at an end, `gate` where a limit is met or a person asks for something
+    from outside, else what begins a step.
+    """
 
     async def after_check_stuck(
         state: AnyAgentState, config: RunnableConfig, runtime: Runtime[RunContext]
     ) -> str | list[Send]:
         progress, history = state["progress"], state["messages"]
-        if progress["ending"] or _ended_by_tool(history, equipment):
+        if progress["ending"]:
             return "terminate"
+        if _ended_by_tool(history, equipment):
+            return await at_the_end(progress, config, runtime)
+        orders = await new_orders(config, progress["inbox"])
+        if asks(orders, "stop"):
+            return "gate"
         if calls := next_calls(state, equipment, config, runtime):
             return calls
-        return "gate" if equipment.meter(progress, runtime).met(progress, config) else begin(state)
+        return "gate" if orders or equipment.meter(progress, runtime).met(progress, config) else begin(state)
 
     return route(after_check_stuck)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -16,6 +16,7 @@ from ..state.agent import Ending
 from ..state.context import RunContext, run_context
 from ..state.errors import ModelError, PlanError, UsageError
 from ..state.flow import FlowProgress, FlowState
+from ..state.inbox import inbox_start
 from ..state.outcome import Usage
 from ..state.plan import Plan
 from ..tools.planning import Planning, new_plan_id, plan_from_arguments
@@ -42,7 +43,7 @@ def create_plan_node(equipment: FlowEquipment) -> RunnableCallable:
         task = _task(state)
         view = sent_view(state["messages"], task=task, cut=0, max_messages=PLANNER_MESSAGES)
         system = SystemMessage(load_prompt("plan_create", agents=equipment.describe_agents()))
-        progress = _first_progress(state, task)
+        progress = first_progress(state, task)
         title = state["messages"][task].text.strip().partition("\n")[0][:80] or "The task"
         try:
             plan, usage = await _ask(equipment, [system, *view.messages], title, config, runtime)
@@ -56,13 +57,15 @@ def create_plan_node(equipment: FlowEquipment) -> RunnableCallable:
     return node(create_plan)
 
 
-def _first_progress(state: FlowState, task: int) -> FlowProgress:
+def first_progress(state: Mapping[str, Any], task: int) -> FlowProgress:
+    """The counters with which a plan run begins."""
     return FlowProgress(
         task=task,
         steps=0,
         revisions=0,
-        reports=len(state["reports"]),
+        reports=len(state.get("reports") or []),
         usage=Usage().model_dump(),
+        inbox=state["progress"]["inbox"] if "progress" in state else inbox_start(),
         raised={},
         seconds=0.0,
         clock=time.time(),

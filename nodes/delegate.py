@@ -25,6 +25,7 @@ from .equipment import Equipment, agent_path
 from .limits import leased
 from .node import node
 from .observation import observed
+from .orders import orders_of
 from .reply import fresh_id, text_of
 from .view import cut_middle
 
@@ -63,7 +64,7 @@ def child_context(context: RunContext, task: ToolTask) -> RunContext:
     lease, approved = leased(task["lease"], context), [*context.approved, *task.get("approved", [])]
     root = context.root_task or task.get("root", "")
     own = replace(context, level=context.level + 1, iteration=task["iteration"], root_task=root)
-    return replace(own, lease=lease, approved=approved)
+    return replace(own, lease=lease, inbox=task["inbox"], approved=approved)
 
 
 def child_config(config: RunnableConfig, delegator: str) -> RunnableConfig:
@@ -96,6 +97,7 @@ def delegate_report(agent: str, state: Mapping[str, Any], context: RunContext) -
         left="" if answer or outcome is None else _left(messages),
         iterations=max(0, progress.get("iteration", 0) - context.iteration),
         usage=Usage.model_validate(progress.get("usage") or {}),
+        orders=orders_of(state),
         seconds=progress.get("seconds", 0.0),
         approved=progress.get("approved", []),
         counts=progress.get("counts") or {},

@@ -59,6 +59,7 @@ def _send(call: ToolCall, task: str, state: AgentState, equipment: Equipment, le
 def _delegation(call: ToolCall, task: str, state: AgentState, equipment: Equipment, lease: Lease) -> Send:
     iteration, approved = state["progress"]["iteration"], state["progress"].get("approved", [])
     given = ToolTask(call=call, task=task, iteration=iteration, lease=lease.model_dump(), approved=approved)
+    given["inbox"] = state["progress"]["inbox"]
     given["root"] = state["messages"][state["progress"]["task"]].text
     return Send(f"{DELEGATE}_{_delegate(call, equipment)}", given)
 
@@ -78,9 +79,10 @@ def _task(call: ToolCall, task: str, state: AgentState, equipment: Equipment) ->
     if isinstance(equipment.tools.get(call["name"]), Observable):
         return ToolTask(call=call, task=task, saved=newest_saved(state["messages"], call["name"]))
     if call["name"] != "planning" or "plan" not in state:
-        return ToolTask(call=call, task=task)
+        return ToolTask(call=call, task=task, inbox=state["progress"]["inbox"])
     plan = cast(PlanningState, state)["plan"]
-    return ToolTask(call=call, task=task, plan=plan.model_dump(mode="json") if plan else None)
+    inbox = state["progress"]["inbox"]
+    return ToolTask(call=call, task=task, inbox=inbox, plan=plan.model_dump(mode="json") if plan else None)
 
 
 def unanswered_calls(history: Sequence[AnyMessage]) -> list[ToolCall]:

@@ -23,6 +23,7 @@ from ..tools.plans import planned_operations, tool_execution
 from .equipment import agent_path
 from .limits import leased
 from .node import node
+from .orders import orders_of
 from .view import cut_middle
 
 PLAN_LENGTH = 8_000
@@ -38,7 +39,9 @@ def execute_step_node(name: str, agent: CompiledStateGraph[Any, Any, Any, Any]) 
         # The share is the attempt's whole budget, and only the flow can give it more.
         own = run_context(runtime)
         approved = [*own.approved, *task.get("approved", [])]
-        context = replace(own, lease=leased(task["lease"], own), fixed_limits=True, approved=approved)
+        context = replace(
+            own, lease=leased(task["lease"], own), inbox=task["inbox"], fixed_limits=True, approved=approved
+        )
         plan = Plan.model_validate(task["plan"])
         request = {"messages": [HumanMessage(_prompt(task, plan), id=f"{task['step']}-task")]}
         state = await agent.ainvoke(request, _child_config(config, PlanBoard(plan, task["step"])), context=context)
@@ -75,6 +78,7 @@ def _report(step: str, agent: str, state: dict[str, Any]) -> StepReport:
         steps=progress.get("steps", 0),
         usage=progress.get("usage") or Usage().model_dump(),
         approved=progress.get("approved", []),
+        orders=orders_of(state),
         seconds=progress.get("seconds", 0.0),
         counts=progress.get("counts") or no_counts(),
         operations=dump_operations(planned_operations(messages)),

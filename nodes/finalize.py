@@ -20,6 +20,7 @@ from ..state.plan import Plan
 from .clock import clocked
 from .flow_equipment import FlowEquipment
 from .node import node
+from .orders import new_orders, place_after
 from .view import cut_middle
 
 RESULTS_LENGTH = 24_000
@@ -43,6 +44,7 @@ def finalize_node(equipment: FlowEquipment) -> RunnableCallable:
             "progress": {
                 **progress,
                 **clocked(progress, config),
+                "inbox": place_after(await new_orders(config, progress["inbox"]), progress["inbox"]),
                 "ending": {**ending, "answer": answer},
                 "usage": usage.model_dump(),
             },

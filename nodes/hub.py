@@ -23,10 +23,12 @@ from ..state.metrics import no_counts
 from ..state.outcome import Outcome, Usage
 from .clock import clocked
 from .delegate import child_config, delegate_report
+from .ending import limit_ending, stopped_ending
 from .equipment import agent_path
-from .gate import ask_for_more, limit_ending
+from .gate import ask_for_more, paused
 from .hub_equipment import NAME, HubEquipment, counted, newest, own_turns, task_text
 from .node import node, route
+from .orders import STOP, asks, new_orders, obeyed, place_after
 from .view import is_task
 
 ENDS = frozenset({"rejected", "error", "cancelled"})
@@ -38,7 +40,7 @@ def turn_node(equipment: HubEquipment, role: Role, agent: CompiledStateGraph[Any
 
     async def turn(state: HubState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         own = run_context(runtime)
-        progress = _current_progress(state, equipment, own)
+        progress = current_hub_progress(state, equipment.max_rounds, own)
         context = equipment.child_context(progress, own, config)
         message = HumanMessage(_request(role, state, progress), id=f"{role}-{len(state['turns'])}")
         result = await agent.ainvoke({"messages": [message]}, child_config(config, NAME), context=context)
@@ -60,26 +62,31 @@ def route_turn(equipment: HubEquipment) -> RunnableCallable:
         progress = state["progress"]
         if progress["ending"]:
             return "finish"
-        return "gate" if equipment.met(progress, run_context(runtime), config) else progress["next"]
+        met = equipment.met(progress, run_context(runtime), config)
+        asked = asks(await new_orders(config, progress["inbox"]), "stop", "pause")
+        return "gate" if met or asked else progress["next"]
 
     return route(after_turn)
 
 
 def hub_gate_node(equipment: HubEquipment) -> RunnableCallable:
-    """The node that asks whether the task may use more."""
+    """The node that obeys pause and stop, and asks whether the task may use more. Its agents read what is said."""
 
     async def gate(state: HubState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        progress = state["progress"]
-        met = equipment.met(progress, run_context(runtime), config)
-        if met is None:
-            return {}
-        ended = {"progress": {**progress, **clocked(progress, config), "ending": limit_ending(met.kind)}}
-        if run_context(runtime).fixed_limits or not can_ask(runtime):
-            return ended
-        raised = ask_for_more(met, [*agent_path(config), NAME])
-        if not raised:
-            return ended
-        return {"progress": {**progress, **clocked(progress, config), "raised": {**progress["raised"], **raised}}}
+        progress, path = state["progress"], [*agent_path(config), NAME]
+        orders = await new_orders(config, progress["inbox"])
+        counted: dict[str, Any] = {**progress, **clocked(progress, config), "inbox": obeyed(orders, progress["inbox"])}
+        if asks(orders, "stop"):
+            return {"progress": {**counted, "ending": stopped_ending()}}
+        if met := equipment.met(progress, run_context(runtime), config):
+            fixed = run_context(runtime).fixed_limits or not can_ask(runtime)
+            raised = {} if fixed else ask_for_more(met, path)
+            if not raised:
+                return {"progress": {**counted, "ending": limit_ending(met.kind)}}
+            counted["raised"] = {**progress["raised"], **raised}
+        if asks(orders, "pause") and paused(path) == STOP:
+            return {"progress": {**counted, "ending": stopped_ending()}}
+        return {"progress": counted}
 
     return node(gate)
 
@@ -99,6 +106,7 @@ def finish_node() -> RunnableCallable:
     async def finish(state: HubState, config: RunnableConfig) -> dict[str, Any]:
         progress = state["progress"]
         ending = progress["ending"] or Ending(status="error", success=False, reason="no turn", answer="")
+        place = place_after(await new_orders(config, progress["inbox"]), progress["inbox"])
         told = own_turns(state["turns"], progress)
         verified = newest("verify", told)
         verdict = _verdict(verified) if verified else None
@@ -111,7 +119,7 @@ def finish_node() -> RunnableCallable:
         )
         return {
             "messages": [AIMessage(answer, id=str(uuid4()))] if answer else [],
-            "progress": {**progress, **clocked(progress, config)},
+            "progress": {**progress, **clocked(progress, config), "inbox": place},
             "status": ending["status"],
             "outcome": outcome,
         }
@@ -119,7 +127,7 @@ def finish_node() -> RunnableCallable:
     return node(finish)
 
 
-def _current_progress(state: HubState, equipment: HubEquipment, context: RunContext) -> HubProgress:
+def current_hub_progress(state: HubState, max_rounds: int, context: RunContext) -> HubProgress:
     """The counters of the running task; fresh ones where the newest message sets a new task."""
     messages, progress = state["messages"], state.get("progress")
     places = [place for place, message in enumerate(messages) if is_task(message)]
@@ -129,13 +137,14 @@ def _current_progress(state: HubState, equipment: HubEquipment, context: RunCont
         return progress
     return HubProgress(
         task=places[-1],
-        turns=len(state["turns"]),
+        turns=len(state.get("turns") or []),
         next="study",
         round=0,
-        last_round=equipment.max_rounds,
+        last_round=max_rounds,
         level=context.level,
         steps=0,
         iteration=context.iteration,
+        inbox=progress["inbox"] if progress else context.inbox,
         raised={},
         seconds=0.0,
         clock=time.time(),

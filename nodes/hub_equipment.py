@@ -60,6 +60,7 @@ class HubEquipment:
             context,
             level=progress["level"] + 1,
             iteration=progress["iteration"],
+            inbox=progress["inbox"],
             lease=self.left(progress, context, config),
             approved=list(dict.fromkeys([*context.approved, *progress["approved"]])),
         )
@@ -83,7 +84,9 @@ def task_text(messages: Sequence[AnyMessage], progress: HubProgress) -> str:
 
 def counted(progress: HubProgress, report: DelegateReport) -> dict[str, Any]:
     """The counters that a turn changes."""
+    inbox = progress["inbox"]
     return {
+        "inbox": {**inbox, "orders": max(inbox["orders"], report.orders)},
         "steps": progress["steps"] + report.iterations,
         "iteration": progress["iteration"] + report.iterations,
         "approved": list(dict.fromkeys([*progress["approved"], *report.approved])),

@@ -16,6 +16,7 @@ from ..state.errors import UsageError
 from ..state.metrics import no_counts
 from ..state.outcome import Usage
 from .clock import clocked
+from .ending import stopped_ending
 from .services import used_by_tools
 from .view import is_task
 
@@ -43,6 +44,7 @@ def current_progress(state: AgentState, context: RunContext) -> Progress:
         iteration=context.iteration,
         delegated=len(history),
         raised={},
+        inbox=progress["inbox"] if progress else context.inbox,
         seconds=0.0,
         clock=time.time(),
         cut=progress["cut"] if progress else 0,
@@ -73,6 +75,10 @@ def up_to_date(progress: Progress, history: Sequence[AnyMessage], config: Runnab
         kind for kinds in (progress.get("approved", []), *(each.approved for each in reports)) for kind in kinds
     ]
     counted = {"iteration": iteration, "delegated": len(history), "usage": usage.model_dump(), **now}
+    if orders := max(report.orders for report in reports):
+        counted["inbox"] = {**progress["inbox"], "orders": max(orders, progress["inbox"]["orders"])}
+    if any(report.status == "cancelled" for report in reports):
+        counted["ending"] = stopped_ending()  # a stop is for the whole run
     if approved:
         counted["approved"] = list(dict.fromkeys(approved))
     return cast(Progress, {**progress, **counted})

@@ -28,6 +28,7 @@ from ..state.plan_operation import (
     read_operations,
 )
 from .clock import clocked
+from .ending import stopped_ending
 from .flow_equipment import FlowEquipment
 from .node import node, route
 from .publish import publish
@@ -48,6 +49,7 @@ def record_node(equipment: FlowEquipment) -> RunnableCallable:
         asked = [item for report in reports for item in earned_only(read_operations(report["operations"]))]
         verdicts = [item for report in reports for item in _verdict(plan.step(report["step"]), report, equipment)]
         operations = [*asked, *verdicts]
+        inbox = progress["inbox"]
         usage = sum((Usage.model_validate(report["usage"]) for report in reports), Usage(**progress["usage"]))
         await publish(apply_operations(plan, operations), runtime, equipment.models.settings)
         counters = {
@@ -56,9 +58,12 @@ def record_node(equipment: FlowEquipment) -> RunnableCallable:
             "usage": usage.model_dump(),
             "approved": _approved(progress, reports),
             "counts": _counted(progress, reports),
+            "inbox": {**inbox, "orders": max([inbox["orders"], *(report["orders"] for report in reports)])},
             **clocked(progress, config, at_least=max(report["seconds"] for report in reports)),
         }
-        return {"plan": dump_operations(operations), "progress": {**progress, **counters}}
+        stopped = any(report["status"] == "cancelled" for report in reports)
+        ending = stopped_ending() if stopped else progress["ending"]  # a stop is for the whole run
+        return {"plan": dump_operations(operations), "progress": {**progress, **counters, "ending": ending}}
 
     return node(record)
 
@@ -80,7 +85,7 @@ def route_record(equipment: FlowEquipment) -> RunnableCallable:
 
     async def after_record(state: FlowState) -> str:
         plan, progress = state["plan"], state["progress"]
-        if plan is None or progress["revisions"] >= equipment.max_revisions:
+        if plan is None or progress["ending"] or progress["revisions"] >= equipment.max_revisions:
             return "schedule"
         wanted = {
             "always": plan.count("completed") < len(plan.steps),
@@ -108,6 +113,8 @@ def _verdict(step: PlanStep, report: StepReport, equipment: FlowEquipment) -> li
     executions = [ToolExecution.model_validate(item) for item in report["executions"]]
     if report["status"] == "finished" and report["success"]:
         return [_finish(step, "completed", result=report["answer"], executions=executions)]
+    if report["status"] == "cancelled":
+        return [_finish(step, "not_started", executions=executions)]
     note = cut_middle(_what_went_wrong(step, report), NOTE_LENGTH)
     if step.attempts <= equipment.retries:
         return [_finish(step, "not_started", note=note, executions=executions)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph._internal._runnable import RunnableCallable
@@ -18,11 +18,13 @@ from ..state.plan import Plan, PlanStep
 from ..state.plan_operation import StartStep, dump_operations
 from ..state.plan_schedule import is_done, ready_steps
 from .clock import clocked
+from .ending import limit_ending, stopped_ending
 from .equipment import agent_path
 from .flow_equipment import FlowEquipment, steps_under_way
-from .gate import limit_ending
+from .gate import paused
 from .limit_question import limit_question, raised_limits
 from .node import node, route
+from .orders import STOP, asks, new_orders, obeyed
 from .view import cut_middle
 
 EXECUTE = "execute_step"
@@ -42,6 +44,10 @@ def schedule_node(equipment: FlowEquipment) -> RunnableCallable:
         plan, progress, context = state["plan"], state["progress"], run_context(runtime)
         if plan is None or progress["ending"]:
             return {}
+        orders = await new_orders(config, progress["inbox"])
+        counted: dict[str, Any] = {**clocked(progress, config), "inbox": obeyed(orders, progress["inbox"])}
+        if asks(orders, "stop"):
+            return {"progress": {**progress, **counted, "ending": stopped_ending()}}
         ready = ready_steps(plan, equipment.parallel)
         if not ready:
             return {"progress": {**progress, **clocked(progress, config), "ending": _ending(plan)}}
@@ -50,6 +56,11 @@ def schedule_node(equipment: FlowEquipment) -> RunnableCallable:
             if not raised:
                 return {"progress": {**progress, **clocked(progress, config), "ending": limit_ending(kind)}}
             progress = {**progress, "raised": {**progress["raised"], **raised}}
+        if asks(orders, "pause"):
+            answer = paused([*agent_path(config), "plan"])
+            if answer == STOP:
+                return {"progress": {**progress, **counted, "ending": stopped_ending()}}
+            progress = cast(FlowProgress, {**progress, **counted})
         starting = ready[: len(equipment.leases(ready, progress, config, context))]
         begun = [StartStep(step=step.id, agent=equipment.executor(step).name, at=time.time()) for step in starting]
         update: dict[str, Any] = {"plan": dump_operations(begun)}
@@ -80,14 +91,14 @@ def route_schedule(equipment: FlowEquipment, nodes: dict[str, str]) -> RunnableC
         steps = steps_under_way(plan)
         leases = equipment.leases(steps, progress, config, run_context(runtime))
         return [
-            Send(nodes[equipment.executor(step).name], _task(plan, step, lease, progress.get("approved", [])))
+            Send(nodes[equipment.executor(step).name], _task(plan, step, lease, progress))
             for step, lease in zip(steps, leases, strict=True)
         ]
 
     return route(after_schedule)
 
 
-def _task(plan: Plan, step: PlanStep, lease: Lease, approved: list[str]) -> StepTask:
+def _task(plan: Plan, step: PlanStep, lease: Lease, progress: FlowProgress) -> StepTask:
     bare = plan.with_steps(each.model_copy(update={"result": "", "executions": []}) for each in plan.steps)
     return StepTask(
         step=step.id,
@@ -95,7 +106,8 @@ def _task(plan: Plan, step: PlanStep, lease: Lease, approved: list[str]) -> Step
         plan=bare.model_dump(mode="json"),
         results=_results(plan, step),
         lease=lease.model_dump(),
-        approved=approved,
+        inbox=progress["inbox"],
+        approved=progress.get("approved", []),
     )
 
 

@@ -23,6 +23,7 @@ from .reply import text_of
 from .tool_config import tool_config
 
 NOT_RUN = "Not run: the task was ended by another call of the same message."
+NOT_RUN_AFTER_STOP = "Not run: a person stopped the task."
 
 
 def terminate_node(equipment: Equipment) -> RunnableCallable:
@@ -33,13 +34,14 @@ def terminate_node(equipment: Equipment) -> RunnableCallable:
         ending = progress["ending"] or _said_by_agent(history[-1])
         task, workspace = history[progress["task"]].id or "", equipment.workspace_of(runtime)
         scope = scope_of(tool_config(config, task=task, workspace=workspace, path=[]))
+        not_run = NOT_RUN_AFTER_STOP if ending["status"] == "cancelled" else NOT_RUN
         await resources().close(scope)
         if journal := journal_of(config):
             await journal.close(*scope)
         counts = with_results(progress.get("counts") or no_counts(), history)
         return {
             "messages": [
-                ToolMessage(NOT_RUN, tool_call_id=call["id"] or "", name=call["name"], status="error")
+                ToolMessage(not_run, tool_call_id=call["id"] or "", name=call["name"], status="error")
                 for call in unanswered_calls(history)
             ],
             "progress": {**progress, **clocked(progress, config), "counts": counts, "ending": ending},

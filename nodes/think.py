@@ -27,12 +27,15 @@ from ..state.outcome import Usage
 from ..state.planning import AnyAgentState
 from .clock import clocked
 from .dispatch import next_calls
+from .ending import stopped_ending
 from .equipment import Equipment
 from .node import node, route
+from .orders import at_the_end
 from .payloads import with_data
 from .policy import may_ask
 from .progress import current_progress
 from .reply import is_empty, stored_reply
+from .stopping import Stopped, stoppable
 from .toolbox import Toolbox
 from .view import View, note, sent_view, shortened
 
@@ -55,10 +58,15 @@ def think_node(equipment: Equipment) -> RunnableCallable:
         tools = await equipment.toolbox_of(equipment.call_config(config, history[progress["task"]], runtime))
         request = Request(equipment, tools, model, progress, state, runtime)
         try:
-            reply, view = await request.send(config)
+            async with stoppable(config, progress["inbox"]):
+                reply, view = await request.send(config)
         except ModelError as error:
             ending = Ending(status="error", success=False, reason=str(error), answer="")
             ended = {**progress, "counts": request.counts, "ending": ending}
+            return {"progress": ended, "status": "running", "outcome": None}
+        except Stopped as stop:
+            obeyed = {**clocked(progress, config), "inbox": {**progress["inbox"], "orders": stop.number}}
+            ended = {**progress, **obeyed, "ending": stopped_ending()}
             return {"progress": ended, "status": "running", "outcome": None}
         messages = Fresh([stored_reply(reply, history)])
         if problem := _objection(equipment, tools, reply):
@@ -86,7 +94,7 @@ def route_think(equipment: Equipment) -> RunnableCallable:
             return "check_stuck"
         if await may_ask(history, equipment, runtime):
             return "assess"
-        return next_calls(state, equipment, config, runtime) or "terminate"
+        return next_calls(state, equipment, config, runtime) or await at_the_end(progress, config, runtime)
 
     return route(after_think)
 

@@ -103,13 +103,18 @@ def cut_middle(text: str, limit: int, kept_in: str = "") -> str:
 
 
 def is_task(message: AnyMessage) -> bool:
-    """Whether a person wrote the message; notes of ours to the model are human messages too."""
-    return isinstance(message, HumanMessage) and not message.additional_kwargs.get("note")
+    """Whether a person set a task with the message; notes of ours and words said during a task are human ones too."""
+    return isinstance(message, HumanMessage) and not (message.additional_kwargs.keys() & {"note", "said"})
 
 
 def note(text: str) -> HumanMessage:
     """A message of ours to the model, stored in the history."""
     return HumanMessage(text, id=str(uuid4()), additional_kwargs={"note": True})
+
+
+def said(text: str, identifier: str) -> HumanMessage:
+    """What a person said while the agent worked."""
+    return HumanMessage(text, id=identifier, additional_kwargs={"said": True})
 
 
 def _newest(sizes: Sequence[int], costs: Sequence[int], max_size: int, max_cost: int) -> int:

@@ -12,6 +12,7 @@ from typing_extensions import NotRequired, TypedDict
 from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten, newest
 from .condensation import Condensation
 from .confirmation import PendingCall
+from .inbox import InboxPlace
 from .messages import merge_messages
 from .metrics import Counts
 from .outcome import Outcome, Status
@@ -56,6 +57,9 @@ class Progress(TypedDict):
 
     raised: dict[str, float]
     """Limits that a person raised during the task, by kind; with `lent_` before it, the lease of a child."""
+
+    inbox: InboxPlace
+    """How far the control inbox was acted on."""
 
     seconds: float
     """Seconds of work so far, as counted up to `clock`; time spent waiting for a person is not in it."""
@@ -131,6 +135,9 @@ class ToolTask(TypedDict):
 
     task: str
     """Id of the message that set the task."""
+
+    inbox: NotRequired[InboxPlace]
+    """How far the control inbox was acted on: a stop after that cancels the call."""
 
     iteration: NotRequired[int]
     """For a delegation: the run's ITERATION at its start."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from .confirmation import ConfirmPolicy
+from .inbox import InboxPlace, inbox_start
 from .limits import Budget
 
 
@@ -51,6 +52,9 @@ class RunContext:
 
     iteration: int = 0
     """Think-act cycles that the run had taken when this agent began."""
+
+    inbox: InboxPlace = field(default_factory=inbox_start)
+    """How far the run had acted on the control inbox when this agent began."""
 
     fixed_limits: bool = False
     """The limits are a share that only whoever gave it can raise: meeting one ends the run, and nobody is asked."""

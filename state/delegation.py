@@ -49,6 +49,9 @@ class DelegateReport(BaseModel):
     usage: Usage
     """What all of them used of their models."""
 
+    orders: int = 0
+    """Number of the newest order of the control inbox that it obeyed."""
+
     seconds: float = 0.0
     """Seconds of work that it took."""
 

@@ -13,6 +13,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from .agent import Ending
 from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten
+from .inbox import InboxPlace
 from .messages import merge_messages
 from .metrics import Counts
 from .outcome import Outcome, Status
@@ -70,6 +71,9 @@ class StepReport(TypedDict):
     counts: NotRequired[Counts]
     """The agent's calls of tools, retries, and seconds by node."""
 
+    orders: int
+    """Number of the newest order of the control inbox that it obeyed."""
+
     operations: list[dict[str, Any]]
     """Changes of the plan that the agent asked for."""
 
@@ -105,6 +109,9 @@ class FlowProgress(TypedDict):
 
     counts: NotRequired[Counts]
     """Calls of tools, retries, and seconds by node."""
+
+    inbox: InboxPlace
+    """How far the control inbox was acted on; what is said is read by the agents of the steps."""
 
     raised: dict[str, float]
     """Limits that a person raised during the run, by kind."""
@@ -162,6 +169,9 @@ class StepTask(TypedDict):
 
     results: str
     """Results of the steps that this one builds on."""
+
+    inbox: InboxPlace
+    """How far the control inbox was acted on."""
 
     lease: dict[str, Any]
     """A dump of the attempt's `Lease` of the run's budget."""

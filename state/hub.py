@@ -13,6 +13,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from .agent import Ending
 from .channel import SNAPSHOT_FREQUENCY
+from .inbox import InboxPlace
 from .messages import merge_messages
 from .metrics import Counts
 from .outcome import Outcome, Status
@@ -79,6 +80,9 @@ class HubProgress(TypedDict):
 
     iteration: int
     """Think-act cycles of all agents of the run: the seed's ITERATION."""
+
+    inbox: InboxPlace
+    """How far the control inbox was acted on; what is said is read by the agents."""
 
     raised: dict[str, float]
     """Limits that a person raised during the task, by kind."""

@@ -155,6 +155,18 @@ class QuestionEvent(_Event):
     """Names of the agents from the outermost to the one that asks."""
 
 
+class SaidEvent(_Event):
+    """An agent was given what a person said while it worked."""
+
+    event: Literal["said"] = "said"
+
+    path: list[str] = Field(default_factory=list)
+    """Nodes around the agent, from the outermost."""
+
+    text: str
+    """What was said."""
+
+
 class NudgeEvent(_Event):
     """The agent repeats itself and was told so."""
 
@@ -249,6 +261,7 @@ Event = Annotated[
     | ToolEndEvent
     | TokenEvent
     | QuestionEvent
+    | SaidEvent
     | NudgeEvent
     | PlanStepEvent
     | DifferenceEvent

@@ -128,7 +128,10 @@ def _add_threads(commands: Commands[ArgumentParser]) -> None:
     history = _add(commands, "history", "list the steps of a thread with their checkpoints, the newest first")
     fork = _add(commands, "fork", "go back to a checkpoint of a thread, on the thread itself or on a new one")
     delete = _add(commands, "delete", "delete a thread with all its checkpoints")
-    for parser in (show, history, fork, delete):
+    pause = _add(commands, "pause", "have a running thread wait at its next gate, from another terminal")
+    stop = _add(commands, "stop", "end the task of a thread; a call of a tool that runs is cancelled")
+    say = _add(commands, "say", "tell the agent of a thread something while it works")
+    for parser in (show, history, fork, delete, pause, stop, say):
         parser.add_argument("thread", metavar="THREAD")
     show.add_argument(
         "--html",
@@ -140,7 +143,8 @@ def _add_threads(commands: Commands[ArgumentParser]) -> None:
     fork.add_argument("--at", metavar="CHECKPOINT", required=True, help="id, or its beginning, as `clew history` shows")
     fork.add_argument("--to", metavar="NEW", help="begin a new thread there; without it the thread itself is set back")
     history.add_argument("--limit", type=positive, metavar="N", help="only the newest N")
-    for parser in (threads, show, history, fork, delete):
+    say.add_argument("text", metavar="TEXT", help="what it is to read before its next think")
+    for parser in (threads, show, history, fork, delete, pause, stop, say):
         _add_db(parser)
     for parser in (threads, show, history, fork):
         _add_json(parser)

@@ -17,6 +17,7 @@ from ...state.stream import (
     NudgeEvent,
     PlanStepEvent,
     QuestionEvent,
+    SaidEvent,
     StartEvent,
     ThinkEvent,
     ToolCallData,
@@ -110,6 +111,8 @@ def event_lines(event: Event) -> Iterator[str]:
             yield f"{_place(event.path)}  {event.name} {mark}: {brief(event.text)}"
         case NudgeEvent():
             yield f"{_place(event.path)}  repeats itself: {brief(event.text)}"
+        case SaidEvent():
+            yield f"{_place(event.path)}you said: {brief(event.text)}"
         case PlanStepEvent():
             yield plan_step_line(event.step)
         case QuestionEvent():

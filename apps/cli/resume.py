@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.types import Command
 
 from ...graphs import continue_flow, continue_hub, continue_task
+from ...nodes.orders import GO_ON
 from ...state.errors import ThreadBusy, UsageError
 from ...state.limits import used_kinds
 from ...state.settings import Settings, load_settings
@@ -52,7 +53,8 @@ def _answers(arguments: Namespace, view: ThreadView) -> dict[str, Any]:
     flags = Flags(arguments.approve, arguments.approve_kind, arguments.reject, arguments.edit)
     told = match_answers(arguments.answer, view.questions)
     decided = decide(flags, [question for question in view.questions if question.id not in told])
-    return told | decided | raise_limits(view.questions, given_limits(arguments))
+    going_on = {question.id: GO_ON for question in view.questions if question.kind == "paused"}
+    return going_on | told | decided | raise_limits(view.questions, given_limits(arguments))
 
 
 async def _input(

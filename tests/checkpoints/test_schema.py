@@ -8,6 +8,7 @@ from labyrinth import build, task, texts
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
+from clew.checkpoints.inbox import Inbox
 from clew.checkpoints.open import open_saver
 from clew.checkpoints.schema import VERSION
 from clew.checkpoints.sqlite_database import SqliteDatabase
@@ -68,7 +69,7 @@ async def test_a_newer_layout_is_refused(tmp_path):
     await opened(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    await refusal(path, "has layout 99 and this clew knows 1: upgrade clew")
+    await refusal(path, "has layout 99 and this clew knows 2: upgrade clew")
 
 
 async def test_another_program_s_database_is_refused(tmp_path):
@@ -151,3 +152,16 @@ async def test_a_path_and_a_url_name_the_same_file(tmp_path, spelling):
 async def test_an_unknown_kind_of_database_is_a_wrong_usage(tmp_path):
     with pytest.raises(UsageError, match="no database mysql://: give a path, sqlite:///PATH or postgresql://"):
         await opened("mysql://host/db")
+
+
+async def test_a_database_of_the_layout_before_gets_what_it_lacks_and_keeps_what_it_has(tmp_path):
+    path = tmp_path / "clew.db"
+    async with open_saver(path) as saver:
+        result = await build(saver).ainvoke(task(), CONFIG)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE inbox")
+        connection.execute("PRAGMA user_version = 1")
+    async with open_saver(path) as saver:
+        await Inbox(saver).send("t", "pause")
+        assert [order.kind for order in await Inbox(saver).read("t", 0)] == ["pause"]
+        assert texts((await build(saver).aget_state(CONFIG)).values) == texts(result)

@@ -444,6 +444,8 @@ def test_the_drawing_shows_every_way_that_a_run_can_take(agent):
     edges = {(edge.source, edge.target) for edge in drawing.edges}
     assert edges == {
         ("__start__", "think"),
+        ("__start__", "gate"),
+        ("think", "gate"),
         ("think", "assess"),
         ("assess", "confirm"),
         ("assess", "act"),

@@ -1,0 +1,21 @@
+"""`clew pause`: a thread that another process runs waits at its next gate."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import Namespace
+
+from ...state.settings import load_settings
+from ..control import ask_thread
+from ..session import open_session
+
+
+def run(arguments: Namespace) -> int:
+    """Ask the thread to pause, at any depth of its agents; `clew resume` goes on with it."""
+    print(asyncio.run(_pause(arguments)))
+    return 0
+
+
+async def _pause(arguments: Namespace) -> str:
+    async with open_session(load_settings(db=arguments.db)) as session:
+        return await ask_thread(session, arguments.thread, "pause")

@@ -1,0 +1,24 @@
+"""`clew say`: a word to the agent of a thread while it works."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import Namespace
+
+from ...state.errors import UsageError
+from ...state.settings import load_settings
+from ..control import ask_thread
+from ..session import open_session
+
+
+def run(arguments: Namespace) -> int:
+    """Give the agents of the thread that are at work a message, which each reads before its next think."""
+    if not arguments.text.strip():
+        raise UsageError("there is nothing to say: give a text")
+    print(asyncio.run(_say(arguments)))
+    return 0
+
+
+async def _say(arguments: Namespace) -> str:
+    async with open_session(load_settings(db=arguments.db)) as session:
+        return await ask_thread(session, arguments.thread, "say", arguments.text)

@@ -1,0 +1,21 @@
+"""`clew stop`: an end to the task of a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import Namespace
+
+from ...state.settings import load_settings
+from ..control import ask_thread
+from ..session import open_session
+
+
+def run(arguments: Namespace) -> int:
+    """Ask the thread to stop, at any depth of its agents; one that nobody runs ends at once."""
+    print(asyncio.run(_stop(arguments)))
+    return 0
+
+
+async def _stop(arguments: Namespace) -> str:
+    async with open_session(load_settings(db=arguments.db)) as session:
+        return await ask_thread(session, arguments.thread, "stop")
