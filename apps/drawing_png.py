@@ -10,7 +10,7 @@ from math import atan2, cos, dist, pi, sin
 from langchain_core.runnables.graph import Graph
 from PIL import Image, ImageDraw, ImageFont
 
-from .layout import Box, Layout, Line, Paper, Point, lay_out, title
+from .layout import Box, Layout, Paper, Point, lay_out, title
 
 SCALE = 2
 """Pixels of the picture for one point of the layout."""
@@ -53,21 +53,26 @@ class _Picture:
         self._layout = layout
         self._at = at
         self._zoom = SCALE * SMOOTH
-        size = tuple(round((side + 2 * MARGIN) * self._zoom) for side in (layout.width, layout.height))
+        self._paths = [(list(smooth(line.points)), line.conditional) for line in layout.lines]
+        # A curve swings a little beyond the points that it goes through.
+        xs, ys = ([point[axis] for path, _ in self._paths for point in path] for axis in (0, 1))
+        self._left, self._top = min([0.0, *xs]), min([0.0, *ys])
+        sides = max([layout.width, *xs]) - self._left, max([layout.height, *ys]) - self._top
+        size = tuple(round((side + 2 * MARGIN) * self._zoom) for side in sides)
         self._image = Image.new("RGB", (size[0], size[1]), WHITE)
         self._draw = ImageDraw.Draw(self._image)
         self._font = ImageFont.load_default(FONT_SIZE * self._zoom)
 
     def render(self) -> Image.Image:
-        for line in self._layout.lines:
-            self._line(line)
+        for path, conditional in self._paths:
+            self._line(path, conditional)
         for box in self._layout.boxes:
             self._box(box)
         width, height = self._image.size
         return self._image.resize((width // SMOOTH, height // SMOOTH), Image.Resampling.LANCZOS)
 
     def _pixel(self, point: Point) -> Point:
-        return ((point[0] + MARGIN) * self._zoom, (point[1] + MARGIN) * self._zoom)
+        return ((point[0] - self._left + MARGIN) * self._zoom, (point[1] - self._top + MARGIN) * self._zoom)
 
     def _box(self, box: Box) -> None:
         upper = self._pixel((box.x - box.width / 2, box.y - box.height / 2))
@@ -78,9 +83,8 @@ class _Picture:
         self._draw.rounded_rectangle((*upper, *lower), radius, fill=fill, outline=INK, width=round(1.2 * self._zoom))
         self._draw.text(self._pixel((box.x, box.y)), title(box.name), fill=INK, font=self._font, anchor="mm")
 
-    def _line(self, line: Line) -> None:
-        path = list(smooth(line.points))
-        for start, end in dashes(path) if line.conditional else pairwise(path):
+    def _line(self, path: list[Point], conditional: bool) -> None:
+        for start, end in dashes(path) if conditional else pairwise(path):
             self._draw.line((self._pixel(start), self._pixel(end)), fill=EDGE, width=round(1.4 * self._zoom))
         self._arrow(path[-min(len(path), round(ARROW))], path[-1])
 

@@ -16,7 +16,7 @@ from PIL import Image
 from clew.apps.drawing_ascii import draw_ascii
 from clew.apps.drawing_png import draw_png
 from clew.apps.layout import Paper, lay_out
-from clew.graphs import create_agent
+from clew.graphs import AgentSpec, create_agent
 
 PAPER = Paper(across=20, down=20, apart=5)
 
@@ -116,3 +116,11 @@ def test_the_nodes_where_a_run_waits_stand_out(agent_graph):
     here = (0xFF, 0xD9, 0x8A)
     assert here not in {colour for _, colour in colours([])}
     assert max(count for count, colour in colours(["confirm"]) if colour == here) > 1000
+
+
+def test_no_line_leaves_the_paper():
+    boss = AgentSpec(name="boss", delegates=["manus"])
+    image = Image.open(BytesIO(draw_png(create_agent(boss, tools=[]).get_graph(xray=True)))).convert("RGB")
+    width, height = image.size
+    for edge in ((0, 0, width, 8), (0, height - 8, width, height), (0, 0, 8, height), (width - 8, 0, width, height)):
+        assert image.crop(edge).getcolors() == [((edge[2] - edge[0]) * (edge[3] - edge[1]), (255, 255, 255))]
