@@ -31,6 +31,7 @@ def build_parser() -> ArgumentParser:
     _add_prune(commands)
     _add_graph(commands)
     _add_serve(commands)
+    _add_mcp(commands)
     for name, help in (
         ("agents", "list the built-in agents"),
         ("tools", "list the tools"),
@@ -206,6 +207,29 @@ def _add_serve(commands: Commands[ArgumentParser]) -> None:
     a2a.add_argument("--model", metavar="NAME", help="such as openai:gpt-5, script:FILE or replay:FILE")
     a2a.add_argument("--debug", action="store_true", help="show where an error was raised")
     _add_db(a2a)
+    mcp = protocols.add_parser("mcp", help="MCP: each graph a tool, over stdio or HTTP", description="Serve over MCP.")
+    mcp.add_argument("--graphs", type=names, metavar="A,B", help="agents, and `plan` (default: all of them)")
+    mcp.add_argument("--tools", type=names, metavar="A,B", default=[], help="tools of ours, such as bash,terminate")
+    mcp.add_argument("--http", action="store_true", help="serve streamable HTTP at /mcp (default: stdio)")
+    mcp.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="address to serve (default: 127.0.0.1)")
+    mcp.add_argument("--port", type=port, metavar="N", default=10001, help="port to serve (default: 10001)")
+    mcp.add_argument("--model", metavar="NAME", help="such as openai:gpt-5, script:FILE or replay:FILE")
+    mcp.add_argument("--debug", action="store_true", help="show where an error was raised")
+    _add_db(mcp)
+
+
+def _add_mcp(commands: Commands[ArgumentParser]) -> None:
+    parser = _add(commands, "mcp", "list, test or sign in to the MCP servers whose tools agents may use")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="list the servers of the settings", description="List the servers.")
+    testing = actions.add_parser("test", help="connect to one and list what it offers", description="Test a server.")
+    login = actions.add_parser("login", help="sign in to one in the browser", description="Sign in to a server.")
+    for each in (testing, login):
+        each.add_argument("server", metavar="SERVER")
+    for each in (listing, testing):
+        _add_json(each)
+    for each in (listing, testing, login):
+        each.add_argument("--debug", action="store_true", help="show where an error was raised")
 
 
 def port(text: str) -> int:

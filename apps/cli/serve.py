@@ -20,6 +20,10 @@ from .begin import settled_model
 
 def run(arguments: Namespace) -> int:
     """Serve until the process is told to stop."""
+    if arguments.protocol == "mcp":
+        from .serve_mcp import serve_mcp
+
+        return serve_mcp(arguments)
     settings = load_settings(db=arguments.db)
     try:
         import_module("a2a.server.routes.jsonrpc_routes")
