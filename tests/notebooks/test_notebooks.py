@@ -41,6 +41,7 @@ def test_there_are_notebooks_in_reading_order():
     assert numbers[:3] == [1, 2, 3]
 
 
+@pytest.mark.needs("chromium")
 @notebooks
 def test_it_runs_anew_and_says_things_of_the_same_kinds(path: Path, tmp_path: Path):
     command = [sys.executable, str(ROOT / "notebooks" / "execute.py"), "--into", str(tmp_path), str(path)]
