@@ -20,6 +20,7 @@ PACKAGES = {
     "initdb": "postgresql",
     "node": "nodejs",
     "npm": "npm",
+    "openssl": "openssl",
 }
 """Debian package of each program."""
 

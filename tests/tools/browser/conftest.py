@@ -115,6 +115,20 @@ async def make_browsing(chromium, tmp_path):
         await resources().close_owned(tool.lease)
 
 
+@pytest_asyncio.fixture(loop_scope="session")
+async def make_plain_browsing(tmp_path):
+    """Calls of the tool with a browser of its own, found and started as the settings say."""
+    tools = []
+
+    def make(settings):
+        tools.append(BrowserUse(workspace=tmp_path / "workspace", settings=settings, guard=LOOPBACK))
+        return Browsing(tools[-1])
+
+    yield make
+    for tool in tools:
+        await resources().close_owned(tool.lease)
+
+
 @pytest.fixture
 def browsing(make_browsing):
     return make_browsing()
