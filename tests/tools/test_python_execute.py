@@ -267,3 +267,17 @@ forged.figure = lambda number: types.SimpleNamespace(savefig=lambda file, **_: f
 sys.modules["matplotlib.pyplot"] = forged
 """
     assert (await call(code=code)).content == "[exit code 0]"
+
+
+async def test_a_preloaded_pandas_has_made_a_table_before_the_code_makes_its_first(tmp_path):
+    pytest.importorskip("pandas")
+    tool = PythonExecute(workspace=tmp_path, sandbox=SandboxOptions(backend="local"), preload=("pandas",))
+    code = """
+import sys
+before = set(sys.modules)
+import pandas
+repr(pandas.DataFrame({"a": [1], "b": ["x"]}))
+print(sorted(name for name in set(sys.modules) - before if name.startswith(("pandas", "pyarrow"))))
+"""
+    assert (await tool.ainvoke({"code": code})).startswith("[]\n")
+    await resources().close_all()

@@ -34,6 +34,7 @@ def main(requests: socket.socket, guardian: Any, runner: Any, modules: list[str]
     for module in (*NEEDED, *modules):
         with suppress(ImportError):
             import_module(module)
+    warm_up()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # finished guardians need no burial
     while True:
@@ -45,6 +46,15 @@ def main(requests: socket.socket, guardian: Any, runner: Any, modules: list[str]
             _serve(guardian, runner, *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def warm_up() -> None:
+    """Have pandas make the first table here, so that not each execution loads what its first table needs."""
+    if pandas := sys.modules.get("pandas"):
+        try:
+            repr(pandas.DataFrame({"a": ["x"]}))
+        except Exception:  # a package that is broken says so where the code uses it
+            return
 
 
 def _serve(guardian: Any, runner: Any, code: int, output: int, lifeline: int, status: int, figures: int) -> NoReturn:
