@@ -16,13 +16,17 @@ from pathlib import Path
 PACKAGES = {
     "Xvfb": "xvfb",
     "bwrap": "bubblewrap",
+    "cjk-font": "fonts-wqy-zenhei",
     "chromium": "chromium",
     "initdb": "postgresql",
     "node": "nodejs",
     "npm": "npm",
     "openssl": "openssl",
 }
-"""Debian package of each program."""
+"""Debian package of each program; `cjk-font` is no program but a font with Chinese, Japanese and Korean characters."""
+
+FONTS = ("wqy-*.tt[cf]", "NotoSansCJK*.ttc", "NotoSansCJK*.otf")
+"""Files of such fonts, as Debian names them."""
 
 TESTS = Path(__file__).parents[1]
 
@@ -31,6 +35,8 @@ MARK = re.compile(r"\bmark\.needs\(([^)]*)\)")
 
 def find_program(program: str) -> Path | None:
     """Where a program is: on the path, or where Debian keeps the PostgreSQL server's."""
+    if program == "cjk-font":
+        return next((file for name in FONTS for file in Path("/usr/share/fonts").rglob(name)), None)
     if found := shutil.which(program):
         return Path(found)
     servers = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))

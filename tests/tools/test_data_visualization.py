@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from blockbuster import blockbuster_ctx
 from langchain_tests.unit_tests import ToolsUnitTests
-from PIL import Image
+from PIL import Image, ImageChops
 
 from clew.state.errors import ToolFailure
 from clew.tools.charts.fonts import family_with
@@ -97,6 +97,19 @@ async def test_chinese_labels_without_a_font_are_asked_for_and_still_make_a_page
     answer = await call(language="zh")
     assert "South占总体的85.7%" in answer.content
     assert [name.rpartition(".")[2] for name in answer.artifact["charts"][0]["files"]] == ["html"]
+
+
+@pytest.mark.needs("cjk-font")
+async def test_chinese_labels_are_drawn_with_a_font_of_the_system(prepare, call):
+    drawn = []
+    for title in ("销售占比", "城市人口"):  # boxes in the place of characters would make the same picture
+        (call.workspace / "charts.json").unlink(missing_ok=True)
+        await prepare("Share of sales by region", chart_title=title)
+        [chart] = (await call(output_type="png", language="zh")).artifact["charts"]
+        drawn.append((call.workspace / chart["files"][0]).read_bytes())
+    first, second = (Image.open(io.BytesIO(png)).convert("L") for png in drawn)
+    assert first.size == second.size
+    assert ImageChops.difference(first, second).getbbox() is not None
 
 
 def test_a_font_is_known_by_what_it_can_draw(tmp_path):
