@@ -12,6 +12,7 @@ from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END
 from langgraph.store.base import BaseStore
 
@@ -84,6 +85,11 @@ class Session:
         """The state of a thread, at its newest checkpoint or the one named."""
         snapshot = await self.reader(record).aget_state(thread_config(record.thread, checkpoint))
         return dict(snapshot.values)
+
+    async def child_values(self, record: ThreadRecord, namespace: str) -> dict[str, Any]:
+        """The newest state of a graph that runs, or ran, in a node of the thread's graph; `namespace` names it."""
+        place: RunnableConfig = {"configurable": {"thread_id": record.thread, "checkpoint_ns": namespace}}
+        return dict((await self.reader(record).aget_state(place)).values)
 
     async def fork(self, record: ThreadRecord, checkpoint: str) -> ThreadView:
         """Set a thread back to one of its checkpoints, as a copy that becomes the newest.

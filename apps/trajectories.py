@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from ..state.errors import UsageError
 from ..state.events import Observation, history_events, observation_of
 from ..state.stream import DifferenceEvent
 from ..state.thread import ThreadRecord
-from ..state.trajectory import Trajectory
-from .session import HUB, PLAN, Session
+from ..state.trajectory import Run, Trajectory
+from .session import Session
 
 NOT_COMPARED = frozenset({"id", "source", "cause", "call_id", "images", "details"})
 """Fields of an observation that another run has otherwise in any case, or that stand in its content too."""
@@ -22,15 +21,11 @@ WORKSPACE = "<workspace>"
 
 
 async def thread_trajectory(session: Session, record: ThreadRecord) -> Trajectory:
-    """The run of a thread, as its events.
-
-    Raises:
-        UsageError: the thread carries out a plan or is on the hub: its agents have runs of their own.
-    """
-    if record.graph in (PLAN, HUB):
-        raise UsageError(f"thread {record.thread} is of several agents, which is no one run: export the thread itself")
+    """The run of a thread, as its events; with the runs of the agents that did a part of it."""
     view, values = await session.view(record), await session.values(record)
     return Trajectory(
+        graph=record.graph,
+        children=[run async for run in _children(session, record)],
         thread=record.thread,
         agent=record.agents[0],
         model=record.model,
@@ -39,6 +34,18 @@ async def thread_trajectory(session: Session, record: ThreadRecord) -> Trajector
         reason=view.reason,
         events=history_events(values.get("messages", [])),
     )
+
+
+async def _children(session: Session, record: ThreadRecord) -> AsyncIterator[Run]:
+    """The runs of the child graphs, in the order in which they began."""
+    begun: dict[str, str] = {}
+    for node in await session.saver.anodes(record.thread):
+        if node.namespace:
+            begun[node.namespace] = min(node.id, begun.get(node.namespace, node.id))
+    for namespace in sorted(begun, key=lambda name: begun[name]):
+        values = await session.child_values(record, namespace)
+        names = "/".join(part.partition(":")[0] for part in namespace.split("|"))
+        yield Run(node=names, events=history_events(values.get("messages", [])))
 
 
 def differences(

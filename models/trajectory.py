@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -26,11 +26,12 @@ ALONE = RunnableConfig(callbacks=[])
 class TrajectoryModel(BaseChatModel):
     """Says the replies of a trajectory in order, then what the model that takes over says.
 
-    The place is read from the request alone, as a script's is, so that a resumed run goes on where it was.
+    Which run of the trajectory a request belongs to, the outermost agent's or a delegate's, is told by its task. The
+    place in it is read from the request alone, as a script's is, so that a resumed run goes on where it was.
     """
 
-    script: Script
-    """The replies."""
+    scripts: list[tuple[frozenset[str], Script]]
+    """The tasks of each run of the trajectory, the outermost agent's first, and the replies in it."""
 
     load: Callable[[], BaseChatModel]
     """Gives the model that takes over; called when it is needed, off the event loop."""
@@ -44,7 +45,11 @@ class TrajectoryModel(BaseChatModel):
         Raises:
             UsageError: the file cannot be read, or is no trajectory.
         """
-        return cls(script=Script(name="trajectory", replies=list(read_trajectory(path).replies())), load=load)
+        trajectory = read_trajectory(path)
+        runs = [trajectory, *trajectory.children]
+        scripts = [Script(name=f"trajectory-{place}", replies=list(run.replies())) for place, run in enumerate(runs)]
+        tasks = [frozenset(task.message for task in run.tasks()) for run in runs]
+        return cls(scripts=list(zip(tasks, scripts, strict=True)), load=load)
 
     @property
     def model_name(self) -> str:
@@ -90,8 +95,12 @@ class TrajectoryModel(BaseChatModel):
                 yield ChatGenerationChunk(message=part)
 
     def _next_reply(self, messages: list[BaseMessage]) -> AIMessage | None:
-        place = self.script.place_after(messages)
-        return self.script.message_at(place) if place < len(self.script.replies) else None
+        asked = {message.text for message in messages if isinstance(message, HumanMessage)}
+        for tasks, script in self.scripts:
+            if not tasks.isdisjoint(asked):
+                place = script.place_after(messages)
+                return script.message_at(place) if place < len(script.replies) else None
+        return None
 
     def _offered(self, kwargs: dict[str, Any]) -> Runnable[LanguageModelInput, AIMessage]:
         if self._following is None:

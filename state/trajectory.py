@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AIMessage
-from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError
 
 from .errors import UsageError
 from .events import (
@@ -36,31 +36,13 @@ EventItem = Annotated[Action | Observation, PlainValidator(_event), PlainSeriali
 """An event in its `to_dict()` form, where it is JSON."""
 
 
-class Trajectory(BaseModel):
-    """What was done on a thread, and what came of it."""
+class Run(BaseModel):
+    """What one agent did, and what came of it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    format: Literal["clew trajectory 1"] = "clew trajectory 1"
-    """Kind and version of the file."""
-
-    thread: str = ""
-    """Id of the thread that it is from."""
-
-    agent: AgentSpec | str = "manus"
-    """The agent, or the name of a built-in one."""
-
-    model: str | None = None
-    """Name of the model that decided."""
-
-    workspace: str | None = None
-    """Folder of the run's files."""
-
-    status: str = ""
-    """Status of the thread."""
-
-    reason: str = ""
-    """Why it ended, or what it waits for."""
+    node: str = ""
+    """The node that ran it, after those around it; empty for the outermost agent."""
 
     events: list[EventItem]
     """Actions and observations, in order."""
@@ -97,6 +79,37 @@ class Trajectory(BaseModel):
                 update = {"id": place, "call_id": event.call_id or (f"call_{place}" if event.tool else "")}
                 actions.append(event.model_copy(update=update))
         return actions
+
+
+class Trajectory(Run):
+    """What was done on a thread, and what came of it."""
+
+    format: Literal["clew trajectory 1"] = "clew trajectory 1"
+    """Kind and version of the file."""
+
+    graph: str = "agent"
+    """Kind of the graph: `agent`, `plan` or `hub`; one of an agent can be done again."""
+
+    thread: str = ""
+    """Id of the thread that it is from."""
+
+    agent: AgentSpec | str = "manus"
+    """The agent, or the name of a built-in one."""
+
+    model: str | None = None
+    """Name of the model that decided."""
+
+    workspace: str | None = None
+    """Folder of the run's files."""
+
+    status: str = ""
+    """Status of the thread."""
+
+    reason: str = ""
+    """Why it ended, or what it waits for."""
+
+    children: list[Run] = Field(default_factory=list)
+    """Runs of the agents that were given a part of the task, in the order in which they began."""
 
 
 def read_trajectory(path: Path) -> Trajectory:

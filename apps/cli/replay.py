@@ -35,6 +35,8 @@ def run(arguments: Namespace) -> int:
 
 async def _run(arguments: Namespace, settings: Settings) -> int:
     trajectory = await asyncio.to_thread(read_trajectory, arguments.file)
+    if trajectory.graph != "agent":
+        raise UsageError(f"{arguments.file} is the run of a {trajectory.graph}: only that of one agent is done again")
     first, *later = trajectory.tasks()
     following = arguments.model or trajectory.model or ""
     arguments.model = f"{TRAJECTORY}{arguments.file}{TAKES_OVER}{following}"

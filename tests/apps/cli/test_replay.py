@@ -130,3 +130,47 @@ def test_other_mistakes_are_one_line_too(clew, ended, folder):
         result = clew(*argv)
         assert (result.code, result.out, len(result.err.splitlines())) == (2, "", 1), argv
         assert says in result.err
+
+
+def test_what_delegates_did_is_written_and_done_again_too(clew, folder):
+    (folder / "model.py").write_text(
+        """
+def reply(messages, tools):
+    names = [tool["function"]["name"] for tool in tools]
+    answered = messages[-1].type == "tool"
+    if "delegate" not in names:
+        called = {"name": "str_replace_editor", "args": {"command": "view", "path": "."}}
+        return "Nothing is here." if answered else {"tool_calls": [called]}
+    asked = {"name": "delegate", "args": {"agent": "read_only", "task": "look around"}}
+    return "I know it now." if answered else {"tool_calls": [asked]}
+"""
+    )
+    result = clew("run", "find out", "--agent", "code_act", "--model", "script:model.py", "--thread", "t1")
+    assert result.code == 0, result.err
+    assert clew("export", "t1", "--trajectory", "run.json").code == 0
+    (child,) = json.loads(Path("run.json").read_text())["children"]
+    assert child["node"].startswith("delegate_")
+    kinds = [event.get("action") or event["observation"] for event in child["events"]]
+    assert kinds[:3] == ["message", "read", "error"]
+    replayed = clew("replay", "run.json", "--thread", "t2", "--json")
+    assert (replayed.code, replayed.end["answer"], of(replayed, "difference")) == (0, "I know it now.", [])
+
+
+def test_a_plan_is_written_with_the_runs_of_its_steps_and_not_done_again(clew, folder):
+    (folder / "model.py").write_text(
+        """
+def reply(messages, tools):
+    names = [tool["function"]["name"] for tool in tools]
+    if names == ["planning"]:
+        plan = {"command": "create", "title": "t", "steps": ["one", "two"]}
+        return {"tool_calls": [{"name": "planning", "args": plan}]}
+    return {"tool_calls": [{"name": "terminate", "args": {"status": "success"}}]} if names else "All done."
+"""
+    )
+    assert clew("plan", "do both", "--model", "script:model.py", "--thread", "p1").code == 0
+    assert clew("export", "p1", "--trajectory", "plan.json").code == 0
+    data = json.loads(Path("plan.json").read_text())
+    assert [child["node"] for child in data["children"]] == ["execute_step"] * 2
+    assert [child["events"][1]["action"] for child in data["children"]] == ["finish"] * 2
+    replayed = clew("replay", "plan.json")
+    assert (replayed.code, "is the run of a plan" in replayed.err) == (2, True)
