@@ -188,8 +188,14 @@ def _results(messages: Sequence[AnyMessage], place: int) -> list[tuple[str, str]
         message = messages[following]
         if not isinstance(message, ToolMessage):
             break
-        results.append((message.status, text_of(message.content)))
+        results.append((message.status, text_of(message.content) + _picture(message)))
     return results
+
+
+def _picture(message: ToolMessage) -> str:
+    """Name of the picture after an action, which tells it by its content from the same action on a page that moved."""
+    artifact = message.artifact
+    return str(artifact.get("screenshot", "")) if isinstance(artifact, dict) else ""
 
 
 def _after_last_task(messages: Sequence[AnyMessage]) -> int:

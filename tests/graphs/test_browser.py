@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
 from clew.checkpoints.open import open_saver
+from clew.checkpoints.redact import known_secrets
 from clew.graphs import create_agent
 from clew.models.scripted import ScriptedModel
 from clew.state.browser import BrowserSettings
@@ -175,6 +176,57 @@ async def test_cookies_stand_in_the_blobs_alone(run, site):
     files = {path.name: path.read_bytes() for path in run.folder.glob("clew.db*")}
     assert [name for name, content in files.items() if secret.encode() in content and "blob" not in name] == []
     assert not any(secret in str(request) for request in run.requests)
+
+
+async def results_of(run, *replies):
+    state = await run.graph(*replies, END).ainvoke(TASK)
+    return [message.text for message in state["messages"] if message.type == "tool"][:-1]
+
+
+async def test_the_settings_bound_where_the_browser_goes(run, site):
+    url = site.page(f"<img src='{site.url('/denied-picture', host='localhost')}'>here")
+    run.settings = Settings(home=run.folder, browser={"screenshots": False})
+    (refused,) = await results_of(run, use("go_to_url", url=url))
+    assert "private network" in refused
+    hosts = {"allowed_hosts": ["127.0.0.1", "localhost"]}
+    rules = {"denied_domains": ["localhost"], "allowed_domains": ["127.0.0.1", "localhost"]}
+    run.settings = Settings(home=run.folder, network=hosts, browser=rules)
+    opened, denied, outside = await results_of(
+        run,
+        use("go_to_url", url=url),
+        use("go_to_url", url=site.url("/x", host="localhost")),
+        use("go_to_url", url="http://192.0.2.1/"),
+    )
+    assert opened.startswith("opened")
+    assert "denied" in denied
+    assert "allowed domains" in outside
+    assert "/denied-picture" not in site.visits
+
+
+async def test_a_secret_of_the_settings_is_typed_and_stands_nowhere_else(run, site):
+    value = "tulips-in-november"
+    secret = {"value": value, "domains": ["127.0.0.1"]}
+    run.settings = run.settings.model_copy(update={"browser": BrowserSettings(credentials={"shop": secret})})
+    url = site.page("<form method=post action=/sent><input name=word><button>Go</button></form>")
+    async with open_saver(run.folder / "clew.db", secrets=known_secrets(run.settings.model_dump())) as saver:
+        replies = use("input_text", index=0, text="<secret>shop</secret>"), use("click_element", index=1)
+        graph = run.graph(use("go_to_url", url=url), *replies, END, saver=saver)
+        await graph.ainvoke(TASK, THREAD)
+    assert site.received[-1] == f"word={value}".encode()
+    assert "<secret>shop</secret>" in run.page(3).text
+    assert value not in str(run.requests)
+    files = [path for path in run.folder.rglob("*") if path.is_file()]
+    assert [path.name for path in files if value.encode() in path.read_bytes()] == []
+
+
+async def test_the_same_click_on_a_page_that_moves_on_is_no_loop(run, site):
+    more = site.page("<button onclick=\"this.before(...Array(9).fill('more '))\">More</button>")
+    still = site.page("<button>Nothing</button>")
+    clicks = [use("click_element", index=0)] * 6
+    state = await run.graph(use("go_to_url", url=more), *clicks, END).ainvoke(TASK)
+    assert state["progress"]["nudge"] == ""
+    state = await run.graph(use("go_to_url", url=still), *clicks, END).ainvoke(TASK)
+    assert "the same call gave the same result" in state["progress"]["nudge"]
 
 
 async def test_the_request_is_the_golden_one(run, site):

@@ -24,6 +24,9 @@ class Site:
         self.cookies: list[str] = []
         """Cookies that came with each request, in order."""
 
+        self.received: list[bytes] = []
+        """Bodies that were posted, in order."""
+
         self.closing = Event()
         self._pages: dict[str, str] = {}
         self._numbers = count()
@@ -80,6 +83,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         received = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.site.visits.append(self.path)
+        self.site.received.append(received)
         self.send(200, b"<title>Received</title><pre>" + received.replace(b"<", b"&lt;") + b"</pre>")
 
     def answer_status(self, rest: str, query: dict[str, str]) -> None:
