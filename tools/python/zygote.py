@@ -51,10 +51,9 @@ def main(requests: socket.socket, guardian: Any, runner: Any, modules: list[str]
 def warm_up() -> None:
     """Have pandas make the first table here, so that not each execution loads what its first table needs."""
     if pandas := sys.modules.get("pandas"):
-        try:
+        # A package that is broken, or only has this name, says so where the code uses it.
+        with suppress(AttributeError, ImportError, TypeError, ValueError):
             repr(pandas.DataFrame({"a": ["x"]}))
-        except Exception:  # a package that is broken says so where the code uses it
-            return
 
 
 def _serve(guardian: Any, runner: Any, code: int, output: int, lifeline: int, status: int, figures: int) -> NoReturn:
