@@ -1,4 +1,4 @@
-"""check_stuck: does the agent repeat itself? One nudge, then the end."""
+"""check_stuck: does the agent repeat itself? One nudge, then a person decides, or the task ends."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Send, interrupt
 
 from ..prompts.load import load_prompt
-from ..state.agent import AgentState, Ending
-from ..state.context import RunContext
+from ..state.agent import AgentState
+from ..state.context import RunContext, can_ask
 from ..state.planning import AnyAgentState
 from .context import Begin
 from .dispatch import next_calls, unanswered_calls
-from .equipment import Equipment
+from .equipment import Equipment, agent_path
 from .node import node, route
 from .orders import asks, at_the_end, new_orders
 from .progress import up_to_date
 from .reply import text_of
+from .stuck_question import STOP, decided, stuck_question
 from .view import is_task
 
 LoopKind = Literal["repeated_action", "repeated_error", "repeated_text", "alternating"]
@@ -37,6 +38,9 @@ SAME_ERROR = 3
 ALTERNATING = 6
 """Steps of an A-B-A-B-A-B pattern that make a loop."""
 
+
+SENDING = ("command", "input", "keys", "restart")
+"""Arguments of `bash` with which a call does more than wait."""
 
 LOOK_BACK = 100
 """Messages in which the node looks for a loop, so that a step costs the same however long the run is."""
@@ -78,21 +82,22 @@ class Step(NamedTuple):
 
 
 def check_stuck_node(equipment: Equipment) -> RunnableCallable:
-    """The node that looks for a loop once a step is complete."""
+    """The node that looks for a loop once a step is complete, and asks a person about the second one."""
 
-    async def check_stuck(state: AgentState, config: RunnableConfig) -> dict[str, Any]:
+    async def check_stuck(state: AgentState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         history = state["messages"]
         progress = up_to_date(state["progress"], history, config)
         counted = {"progress": progress} if progress is not state["progress"] else {}
         if unanswered_calls(history) or _ended_by_tool(history, equipment):
             return counted
-        seen = history[max(progress["watch"], len(history) - LOOK_BACK) :]
-        loop = detect_loop(seen, duplicate_threshold=equipment.spec.duplicate_threshold)
+        first = max(progress["watch"], len(history) - LOOK_BACK)
+        loop = detect_loop(history[first:], duplicate_threshold=equipment.spec.duplicate_threshold)
         if loop is None:
             return counted
         if progress["nudge"]:
-            ending = Ending(status="stuck", success=False, reason=loop.kind, answer="")
-            return {"progress": {**progress, "ending": ending}}
+            question = stuck_question(_describe(loop), loop.kind, [*agent_path(config), equipment.spec.name])
+            answer = interrupt(question) if can_ask(runtime) else STOP
+            return decided(answer, state, progress, first + loop.start, loop.kind)
         nudge = load_prompt("stuck", what=_describe(loop))
         return {"progress": {**progress, "nudge": nudge, "watch": len(history)}}
 
@@ -175,6 +180,8 @@ def _steps_backwards(messages: Sequence[AnyMessage], first: int, like: Step | No
         text = text_of(message.content).strip()
         if like and text != like.text:
             continue
+        if message.tool_calls and all(_is_poll(call, messages, place) for call in message.tool_calls):
+            continue
         actions = [(call["name"], call["args"]) for call in message.tool_calls]
         if like and actions != like.actions:
             continue
@@ -196,6 +203,18 @@ def _picture(message: ToolMessage) -> str:
     """Name of the picture after an action, which tells it by its content from the same action on a page that moved."""
     artifact = message.artifact
     return str(artifact.get("screenshot", "")) if isinstance(artifact, dict) else ""
+
+
+def _is_poll(call: ToolCall, messages: Sequence[AnyMessage], place: int) -> bool:
+    """Whether a call only waited for more of a program that still runs: it sent nothing, and says that it runs."""
+    if any(call["args"].get(name) for name in SENDING):
+        return False
+    for message in messages[place + 1 :]:
+        if not isinstance(message, ToolMessage):
+            return False
+        if message.tool_call_id == call["id"]:
+            return isinstance(message.artifact, dict) and message.artifact.get("running") is True
+    return False
 
 
 def _after_last_task(messages: Sequence[AnyMessage]) -> int:

@@ -91,9 +91,18 @@ def test_a_raised_limit_answers_the_question_about_it(clew, script, calls):
 
 def test_an_agent_that_repeats_itself_ends_with_code_5(clew, script, calls):
     model = script(*[calls(("bash", {"command": "echo again"}))] * 12)
-    result = clew("run", "do it", "--model", model, "--json")
+    result = clew("run", "do it", "--model", model, "--json", "--headless")
     assert (result.code, result.end["status"]) == (5, "stuck")
     assert [event["event"] for event in result.events].count("nudge") == 1
+
+
+def test_a_person_decides_about_an_agent_that_repeats_itself(clew, script, calls):
+    model = script(*[calls(("str_replace_editor", {"command": "view", "path": "."}))] * 8, ANSWER)
+    waiting = clew("run", "do it", "--model", model, "--json", "--thread", "t1")
+    assert (waiting.code, waiting.end["reason"]) == (3, "stuck")
+    assert "clew resume t1 --answer TEXT" in waiting.err
+    again = clew("resume", "t1", "--answer", "3", "--json")  # the number of an option stands for it
+    assert (again.code, again.end["status"], again.end["steps"]) == (0, "finished", 9)
 
 
 def test_questions_of_one_message_are_answered_one_by_one_in_any_order(clew, script, calls):
