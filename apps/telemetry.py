@@ -23,6 +23,12 @@ SERVICE = "clew"
 TRACES = "/v1/traces"
 """Path of a collector that takes traces, after the address of the settings."""
 
+SECONDS = 3.0
+"""Time that a batch of spans has to be taken, tries included: a collector that is gone holds no command up for long."""
+
+TIMEOUTS = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
+"""Variables that say another time."""
+
 
 @asynccontextmanager
 async def telemetry(settings: Settings) -> AsyncIterator[list[BaseCallbackHandler]]:
@@ -58,7 +64,8 @@ def _provider(settings: Settings) -> TracerProvider:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     endpoint = settings.telemetry.endpoint
-    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}{TRACES}" if endpoint else None)
+    seconds = None if any(name in os.environ for name in TIMEOUTS) else SECONDS
+    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}{TRACES}" if endpoint else None, timeout=seconds)
     service = {"service.name": os.environ.get("OTEL_SERVICE_NAME", SERVICE)}
     provider = TracerProvider(resource=Resource.create(service))
     provider.add_span_processor(BatchSpanProcessor(exporter))

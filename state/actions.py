@@ -215,6 +215,9 @@ class MessageAction(Action):
     wait_for_response: bool = False
     """Whether the agent waits for the person's answer."""
 
+    in_passing: bool = False
+    """Whether the person said it while the agent worked: it sets no task."""
+
     @property
     def tool(self) -> str:
         """`ask_human` for a question; empty for words alone."""

@@ -154,6 +154,7 @@ def _events(message: AnyMessage, places: Mapping[str, int]) -> Iterator[Action |
         yield observation_of(message, cause=places.get(message.tool_call_id, NOWHERE))
     elif isinstance(message, HumanMessage) and not message.additional_kwargs.get("note"):
         said = {"content": message.text, "source": "user", "reply_id": message.id or "", **_pictures(message)}
+        said |= {"in_passing": True} if message.additional_kwargs.get("said") else {}
         yield MessageAction.model_validate(said)
 
 

@@ -48,7 +48,7 @@ class Run(BaseModel):
     """Actions and observations, in order."""
 
     def tasks(self) -> list[Action | Observation]:
-        """What the person said, in order; the first is the task."""
+        """The tasks that the person set, in order."""
         return [event for event in self.events if _is_task(event)]
 
     def replies(self) -> list[AIMessage]:
@@ -60,7 +60,7 @@ class Run(BaseModel):
         return replies_of(self._agent_actions())
 
     def replies_before(self, task: int) -> int:
-        """How many replies came before what the person said as number `task`, from 0."""
+        """How many replies came before the task of that number, from 0."""
         said = [place for place, event in enumerate(self.events) if _is_task(event)][task]
         return len(replies_of(event for event in self._agent_actions() if event.id < said))
 
@@ -151,7 +151,7 @@ def write_trajectory(trajectory: Trajectory, path: Path) -> int:
 
 
 def _is_task(event: Action | Observation) -> bool:
-    return isinstance(event, MessageAction) and event.source == "user"
+    return isinstance(event, MessageAction) and event.source == "user" and not event.in_passing
 
 
 def _first(error: ValidationError) -> str:

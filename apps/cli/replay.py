@@ -12,6 +12,7 @@ from ...graphs.specs import agent_spec
 from ...models.load import TAKES_OVER, TRAJECTORY
 from ...nodes.dispatch import unanswered_calls
 from ...state.errors import UsageError
+from ...state.events import MessageAction
 from ...state.outcome import ENDED
 from ...state.settings import Settings
 from ...state.stream import EndEvent, QuestionEvent
@@ -90,4 +91,6 @@ class Replay(Conversation):
         for difference in found:
             self._reporter.show(difference)
         self._reporter.note(f"{plural(len(found), 'difference')} from the trajectory")
+        if left := sum(isinstance(event, MessageAction) and event.in_passing for event in self._trajectory.events):
+            self._reporter.note(f"not said again: {plural(left, 'message')} that came while the agent worked")
         await super()._close(end)

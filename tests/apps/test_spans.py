@@ -1,20 +1,17 @@
 """A run as OpenTelemetry spans."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from langchain_core.tools import ToolException, tool
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from trace_collector import trace_collector
 
 from clew.apps.drive import drive
 from clew.apps.log import redactor
-from clew.apps.session import Session
 from clew.apps.spans import SpanHandler
 from clew.apps.telemetry import telemetry
 from clew.checkpoints.open import open_saver
@@ -152,38 +149,13 @@ async def test_without_the_setting_there_are_no_callbacks(tmp_path):
         assert callbacks == []
 
 
-class Collector(BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.server.received.append((self.path, body))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture
-def collector():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
-    server.received = []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
-
-
-async def test_the_settings_alone_send_the_spans_of_a_session_to_a_collector(agent, collector, tmp_path):
-    address = f"http://127.0.0.1:{collector.server_port}"
-    settings = Settings(home=tmp_path, telemetry={"enabled": True, "endpoint": address})
-    async with open_saver(str(tmp_path / "t.db")) as saver, telemetry(settings) as callbacks:
-        session = Session(settings, saver, callbacks)
-        graph = agent("It is 3.", checkpointer=session.saver)
-        [_ async for _ in drive(graph, "t", {"messages": [("user", "add")]}, callbacks=callbacks)]
-    ((path, body),) = collector.received
-    request = ExportTraceServiceRequest.FromString(body)
-    spans = [span for each in request.resource_spans for scope in each.scope_spans for span in scope.spans]
-    assert path == "/v1/traces"
-    assert {"invoke_agent adder", "think"} <= {span.name for span in spans}
-    attributes = {item.key: item.value.string_value for item in request.resource_spans[0].resource.attributes}
-    assert attributes["service.name"] == "clew"
+async def test_the_settings_alone_send_the_spans_to_a_collector(agent, tmp_path):
+    with trace_collector() as collector:
+        settings = Settings(home=tmp_path, telemetry={"enabled": True, "endpoint": collector.address})
+        async with open_saver(str(tmp_path / "t.db")) as saver, telemetry(settings) as callbacks:
+            graph = agent("It is 3.", checkpointer=saver)
+            [_ async for _ in drive(graph, "t", {"messages": [("user", "add")]}, callbacks=callbacks)]
+        assert {path for path, _ in collector.received} == {"/v1/traces"}
+        assert {"invoke_agent adder", "think"} <= set(collector.span_names)
+        resource = collector.requests[0].resource_spans[0].resource
+    assert {item.key: item.value.string_value for item in resource.attributes}["service.name"] == "clew"

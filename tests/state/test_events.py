@@ -264,6 +264,11 @@ def test_a_history_is_its_events_in_order_and_each_observation_names_its_cause()
     assert [events[1].thought, events[2].thought] == ["I look.", ""]
 
 
+def test_what_a_person_says_in_passing_sets_no_task():
+    (event,) = history_events([HumanMessage("be quick", additional_kwargs={"said": True})])
+    assert (event.source, event.in_passing) == ("user", True)
+
+
 def test_the_actions_of_a_history_are_the_replies_that_asked_for_them():
     actions = [event for event in history_events(HISTORY) if event.source == "agent"]
     replies = replies_of(actions)

@@ -91,6 +91,7 @@ def test_a_trajectory_may_be_written_by_hand(clew, folder):
         {"action": "message", "source": "user", "args": {"content": "list"}},
         {"action": "run", "args": {"command": "echo here", "thought": "I look."}},
         {"observation": "run", "cause": 1, "content": "there\n[exit code 0]", "extras": {"exit_code": 0}},
+        {"action": "message", "source": "user", "args": {"content": "be quick", "in_passing": True}},
         {"action": "finish", "args": {"final_thought": "Done."}},
     ]
     (folder / "hand.json").write_text(json.dumps({"format": "clew trajectory 1", "events": events}))
@@ -98,6 +99,7 @@ def test_a_trajectory_may_be_written_by_hand(clew, folder):
     assert (replayed.code, replayed.end["answer"]) == (0, "Done.")
     (content,) = [event for event in of(replayed, "difference") if event["field"] == "content"]
     assert (content["was"], content["now"]) == ("there\n[exit code 0]", "here\n[exit code 0]")
+    assert "not said again: 1 message" in replayed.err
 
 
 @pytest.mark.parametrize(
