@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from io import BytesIO
 from itertools import pairwise
-from math import atan2, cos, dist, pi, sin
+from math import atan2, cos, dist, hypot, pi, sin
 
 from langchain_core.runnables.graph import Graph
 from PIL import Image, ImageDraw, ImageFont
@@ -96,18 +96,37 @@ class _Picture:
 
 
 def smooth(points: list[Point]) -> Iterator[Point]:
-    """A curve through the points (Catmull-Rom), as the ends of pieces about one point long."""
+    """A curve through the points (Catmull-Rom), as the ends of pieces about one point long.
+
+    A tangent is no longer than the shorter of the spans beside it, so that the curve does not swing out between a long
+    span and a short one.
+    """
     yield points[0]
-    padded = [points[0], *points, points[-1]]
-    for p0, p1, p2, p3 in zip(padded, padded[1:], padded[2:], padded[3:], strict=False):
-        pieces = max(1, round(dist(p1, p2)))
+    tangents = [
+        _tangent(*around) for around in zip([points[0], *points], points, [*points[1:], points[-1]], strict=False)
+    ]
+    for (start, leaving), (end, arriving) in pairwise(zip(points, tangents, strict=True)):
+        pieces = max(1, round(1.5 * dist(start, end)))
         for piece in range(1, pieces + 1):
             t = piece / pieces
-            yield (_catmull(p0[0], p1[0], p2[0], p3[0], t), _catmull(p0[1], p1[1], p2[1], p3[1], t))
+            yield (
+                _hermite(start[0], leaving[0], end[0], arriving[0], t),
+                _hermite(start[1], leaving[1], end[1], arriving[1], t),
+            )
 
 
-def _catmull(a: float, b: float, c: float, d: float, t: float) -> float:
-    return 0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
+def _tangent(before: Point, point: Point, after: Point) -> Point:
+    across, down = (after[0] - before[0]) / 2, (after[1] - before[1]) / 2
+    spans = [span for span in (dist(before, point), dist(point, after)) if span]
+    length = hypot(across, down)
+    scale = min(1.0, min(spans, default=0.0) / length) if length else 0.0
+    return across * scale, down * scale
+
+
+def _hermite(start: float, leaving: float, end: float, arriving: float, t: float) -> float:
+    """A cubic between two numbers with these slopes, at `t` from 0 to 1."""
+    swing = 2 * (start - end) + leaving + arriving
+    return swing * t**3 + (3 * (end - start) - 2 * leaving - arriving) * t**2 + leaving * t + start
 
 
 def dashes(path: list[Point]) -> Iterator[tuple[Point, Point]]:

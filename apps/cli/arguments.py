@@ -193,6 +193,7 @@ def _add_graph(commands: Commands[ArgumentParser]) -> None:
     parser = _add(commands, "graph", "draw the graph of an agent, or the plan graph")
     parser.add_argument("name", metavar="NAME", help="name of an agent, hub or plan")
     parser.add_argument("--format", choices=("mermaid", "png", "ascii"), default="mermaid")
+    parser.add_argument("--expand", action="store_true", help="draw the graphs of the agents inside it too")
     parser.add_argument("--output", type=Path, metavar="FILE", help="file to write (default: stdout; NAME.png for png)")
 
 

@@ -15,7 +15,7 @@ from ..session import HUB, PLAN
 
 def run(arguments: Namespace) -> int:
     """Draw the graph as Mermaid text, in letters, or as a PNG, all without a network."""
-    data = drawing(_graph(arguments.name), arguments.format)
+    data = drawing(_graph(arguments.name, arguments.expand), arguments.format)
     target = arguments.output or (Path(f"{arguments.name}.png") if _for_a_file(arguments.format) else None)
     if target is None:
         sys.stdout.buffer.write(data)
@@ -28,12 +28,12 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _graph(name: str) -> Graph:
+def _graph(name: str, expand: bool) -> Graph:
     if name == PLAN:
-        return create_flow().get_graph()
+        return create_flow().get_graph(xray=expand)
     if name == HUB:
-        return create_hub(tools=[]).get_graph()
-    return create_agent(name, tools=[]).get_graph(xray=True)
+        return create_hub(tools=[]).get_graph(xray=expand)
+    return create_agent(name, tools=[]).get_graph(xray=expand)
 
 
 def drawing(graph: Graph, format: str) -> bytes:

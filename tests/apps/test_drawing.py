@@ -14,7 +14,7 @@ from langchain_core.runnables.graph import Graph
 from PIL import Image
 
 from clew.apps.drawing_ascii import draw_ascii
-from clew.apps.drawing_png import draw_png
+from clew.apps.drawing_png import draw_png, smooth
 from clew.apps.layout import Paper, lay_out
 from clew.graphs import AgentSpec, create_agent
 
@@ -24,7 +24,7 @@ SAME = """
 import hashlib
 from clew.graphs import create_agent
 from clew.apps.drawing_ascii import draw_ascii
-from clew.apps.drawing_png import draw_png
+from clew.apps.drawing_png import draw_png, smooth
 graph = create_agent("manus", tools=[]).get_graph(xray=True)
 print(hashlib.sha256(draw_png(graph) + draw_ascii(graph).encode()).hexdigest(), end="")
 """
@@ -124,3 +124,10 @@ def test_no_line_leaves_the_paper():
     width, height = image.size
     for edge in ((0, 0, width, 8), (0, height - 8, width, height), (0, 0, 8, height), (width - 8, 0, width, height)):
         assert image.crop(edge).getcolors() == [((edge[2] - edge[0]) * (edge[3] - edge[1]), (255, 255, 255))]
+
+
+def test_a_curve_does_not_swing_out_between_a_long_span_and_a_short_one():
+    path = list(smooth([(0.0, 0.0), (1000.0, 40.0), (1000.0, 80.0), (0.0, 120.0)]))
+    assert path[0] == (0.0, 0.0)
+    assert path[-1] == pytest.approx((0.0, 120.0))
+    assert max(x for x, _ in path) < 1010

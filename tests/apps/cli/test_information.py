@@ -39,6 +39,13 @@ def test_the_plan_graph_is_drawn_too(clew):
     assert "record -.-> revise" in result.out
 
 
+def test_the_agents_inside_a_graph_are_drawn_where_that_is_asked_for(clew):
+    closed, open_ = clew("graph", "code_act"), clew("graph", "code_act", "--expand")
+    assert "delegate_read_only" in closed.out
+    assert "subgraph delegate_read_only" not in closed.out
+    assert "subgraph delegate_read_only" in open_.out
+
+
 def test_a_graph_is_drawn_as_png(clew, folder):
     result = clew("graph", "manus", "--format", "png", "--output", "drawing.png")
     assert (result.code, result.out) == (0, "wrote drawing.png\n")
