@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     PositiveFloat,
     PositiveInt,
+    PrivateAttr,
     SecretStr,
     ValidationError,
     field_validator,
@@ -87,7 +88,7 @@ class McpServer(BaseModel):
     args: tuple[str, ...] = ()
     """Arguments of the program."""
 
-    env: dict[str, SecretStr] = Field(default_factory=dict)
+    env: dict[str, str] = Field(default_factory=dict)
     """What the program's environment has beside the harmless variables that every process needs."""
 
     cwd: Path | None = None
@@ -148,17 +149,6 @@ class McpServer(BaseModel):
             return re.sub(r"//[^/@]*@", "//", self.url.partition("?")[0])
         return " ".join([self.command or "", *self.args])
 
-    def secrets(self) -> dict[str, Any]:
-        """What is secret of it, under names that say so."""
-        revealed = {name: value.get_secret_value() for name, value in self.env.items()}
-        headers = [value.get_secret_value() for value in self.headers.values()]
-        tokens = [secret.get_secret_value() for secret in (self.bearer_token, self._client_secret) if secret]
-        return {**revealed, **{f"{place}_TOKEN": token for place, token in enumerate([*headers, *tokens])}}
-
-    @property
-    def _client_secret(self) -> SecretStr | None:
-        return self.oauth.client_secret if self.oauth else None
-
     def offers(self, tool: str) -> bool:
         """Whether agents get a tool of the server."""
         return tool not in self.denied_tools and (self.allowed_tools is None or tool in self.allowed_tools)
@@ -190,14 +180,19 @@ class McpSettings(BaseModel):
     def _with_names(cls, given: Any) -> Any:
         return {name: _named(name, entry) for name, entry in given.items()} if isinstance(given, Mapping) else given
 
+    _all: dict[str, McpServer] | None = PrivateAttr(None)
+    """All servers, once the file was read."""
+
     def all(self) -> dict[str, McpServer]:
-        """Every server by name, those of the file first. Reads the file.
+        """Every server by name, those of the file first. Reads the file, once.
 
         Raises:
             UsageError: the file cannot be read, or one of its servers is malformed.
         """
-        listed = _file_servers(self.config) if self.config else {}
-        return {**{name: read_server(name, entry) for name, entry in listed.items()}, **self.servers}
+        if self._all is None:
+            listed = _file_servers(self.config) if self.config else {}
+            self._all = {**{name: read_server(name, entry) for name, entry in listed.items()}, **self.servers}
+        return self._all
 
     def chosen(self, names: Sequence[str]) -> list[McpServer]:
         """The servers of these names that are not disabled; `*` stands for all.
@@ -216,10 +211,6 @@ class McpSettings(BaseModel):
             UsageError: there is none, or the file is no good.
         """
         return _known(name, self.all())
-
-    def secrets(self) -> dict[str, Any]:
-        """What is secret of the servers, under names that say so."""
-        return {name: server.secrets() for name, server in self.all().items()}
 
 
 def _known(name: str, servers: Mapping[str, McpServer]) -> McpServer:

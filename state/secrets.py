@@ -8,13 +8,17 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
+from .mcp import McpSettings
+
 SECRET_NAME = re.compile(r"(?i)(key|token|secret|password|passwd|credential|authorization)s?$")
 """Names of settings, variables and arguments whose values are secrets."""
 
 
 def secret_settings(settings: BaseModel) -> set[str]:
     """The secrets of settings, however deep they stand: fields of the type for it, and texts under secret names."""
-    return set(_secrets("", settings))
+    mcp = getattr(settings, "mcp", None)
+    listed = mcp.all() if isinstance(mcp, McpSettings) else {}
+    return {*_secrets("", settings), *_secrets("", listed)}
 
 
 def _secrets(name: str, value: Any) -> Iterator[str]:

@@ -14,9 +14,12 @@ from pathlib import Path
 import mcp_types as types
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.request_state import RequestStateSecurity
 from pydantic import BaseModel
 
-server = MCPServer("maze", instructions="A maze.")
+SEALED = RequestStateSecurity(keys=[b"thirty-two bytes for one maze..."])
+
+server = MCPServer("maze", instructions="A maze.", request_state_security=SEALED)
 
 
 class City(BaseModel):

@@ -80,10 +80,9 @@ async def connect(
 
 async def _transport(server: McpServer, sign_in: SignIn, said: TextIO) -> AbstractAsyncContextManager[Any]:
     if server.command is not None:
-        _require_variables([server.command, *server.args, *(v.get_secret_value() for v in server.env.values())])
-        environment = {name: value.get_secret_value() for name, value in server.env.items()}
+        _require_variables([server.command, *server.args, *server.env.values()])
         parameters = StdioServerParameters(
-            command=server.command, args=list(server.args), env=environment, cwd=server.cwd
+            command=server.command, args=list(server.args), env=server.env, cwd=server.cwd
         )
         return stdio_client(parameters, errlog=said)
     url = server.url or ""
