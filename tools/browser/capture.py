@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from ...state.errors import ToolFailure
 from .scripts.library import function
@@ -49,6 +49,8 @@ class Collected(TypedDict):
     scroll: list[int]
     page: list[int]
     view: list[int]
+    same: NotRequired[bool]
+    """Of `collectTwice`: whether both looks were equal; missing where there was one."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,9 @@ class Collector:
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settings.settle_seconds
-        capture = await self.capture(page)
+        capture = await self.capture(page, twice=True)
+        if capture.at_rest and capture.main.get("same"):
+            return capture
         while loop.time() < deadline:
             await asyncio.sleep(SHORT_PAUSE_SECONDS if capture.at_rest else LONG_PAUSE_SECONDS)
             before, capture = capture, await self.capture(page)
@@ -106,8 +110,10 @@ class Collector:
                 break
         return capture
 
-    async def capture(self, page: Page) -> Capture:
+    async def capture(self, page: Page, *, twice: bool = False) -> Capture:
         """Look once: the top frame, then the frames that show in it, and so on.
+
+        With `twice`, a page at rest without frames is looked at two times, in one visit: see `Collected.same`.
 
         Raises:
             ToolFailure: the page does not answer.
@@ -116,7 +122,8 @@ class Collector:
         capture = Capture(page, {}, {})
         level: list[tuple[Frame, Region | None]] = [(page.main_frame, None)]
         while level:
-            found = await asyncio.gather(*(self._collect(page, frame, region) for frame, region in level))
+            name = "collectTwice" if twice and level[0][0] is page.main_frame else "collect"
+            found = await asyncio.gather(*(self._collect(page, frame, region, name) for frame, region in level))
             answered = [(frame, collected) for (frame, _), collected in zip(level, found, strict=True) if collected]
             capture.frames.update(answered)
             inner = await asyncio.gather(*(self._children(frame, collected) for frame, collected in answered))
@@ -127,10 +134,10 @@ class Collector:
                     level.append((child, region))
         return capture
 
-    async def _collect(self, page: Page, frame: Frame, region: Region | None) -> Collected | None:
+    async def _collect(self, page: Page, frame: Frame, region: Region | None, name: str) -> Collected | None:
         try:
             async with asyncio.timeout(FRAME_SECONDS):
-                return await self._evaluate(frame, region)
+                return await self._evaluate(frame, region, name)
         except TimeoutError as error:
             if frame is page.main_frame:
                 raise ToolFailure("the page does not answer: use refresh, go_to_url or close_tab") from error
@@ -140,9 +147,10 @@ class Collector:
         # A frame that loads, hangs or went away meanwhile: the state says that it did not answer.
         return None
 
-    async def _evaluate(self, frame: Frame, region: Region | None) -> Collected:
-        options = {"margin": self._settings.margin, "region": region}
-        collected: Collected = json.loads(await frame.evaluate(function("collect", "collect"), options))
+    async def _evaluate(self, frame: Frame, region: Region | None, name: str) -> Collected:
+        pause = SHORT_PAUSE_SECONDS * 1000
+        options = {"margin": self._settings.margin, "region": region, "rest": STILL_MILLISECONDS, "pause": pause}
+        collected: Collected = json.loads(await frame.evaluate(function("collect", name), options))
         return collected
 
     async def _children(self, frame: Frame, collected: Collected) -> tuple[Frame, list[tuple[int, Frame, Region]]]:

@@ -8,6 +8,22 @@ const NEW_LINE = 0, SAME_LINE = 1, NEXT_CELL = 2;
 const SEEN = 0, NEAR = 1, FAR = 2;
 
 function collect(options) {
+  return JSON.stringify(look(options));
+}
+
+// Two looks in one visit, as a person would wait a moment: the second one, and whether it is equal to the first. A page
+// that moves, has frames or stands in the background, where timers are slow, is looked at once.
+async function collectTwice(options) {
+  const first = look(options);
+  const framed = first.items.some(([kind]) => kind === "frame");
+  if (framed || document.hidden || first.ready === "loading" || first.still < options.rest) return JSON.stringify(first);
+  await TRACKER.pause(options.pause);
+  const second = look(options);
+  const same = first.token === second.token && JSON.stringify(first.items) === JSON.stringify(second.items);
+  return JSON.stringify({ ...second, same });
+}
+
+function look(options) {
   const items = [];
   const beyond = { above: 0, below: 0 };
   const margin = options.margin ?? 1e7;
@@ -157,7 +173,7 @@ function collect(options) {
 
   const whole = { seen, near };
   if (document.documentElement) visit(document.documentElement, { area: whole, absolute: whole, inside: 0, inert: false });
-  const collected = {
+  return {
     items,
     beyond,
     token: TRACKER.token(),
@@ -168,5 +184,4 @@ function collect(options) {
     page: [scroller.scrollWidth, scroller.scrollHeight],
     view: [innerWidth, innerHeight],
   };
-  return JSON.stringify(collected);
 }

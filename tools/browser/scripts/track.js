@@ -13,6 +13,7 @@
   const elements = new Map();
   let last = 0;
   let changed = performance.now();
+  const timer = window.setTimeout.bind(window);
   const observer = new MutationObserver(() => { changed = performance.now(); });
 
   const tracker = {
@@ -31,6 +32,11 @@
     // Milliseconds since the last change of nodes or text.
     still() {
       return performance.now() - changed;
+    },
+
+    // The browser's own timer, whatever the page puts in its place.
+    pause(milliseconds) {
+      return new Promise((done) => timer(done, milliseconds));
     },
 
     number(element) {
