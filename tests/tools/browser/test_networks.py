@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+import json
+import os
 import ssl
 import subprocess
 import sys
@@ -12,9 +14,10 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from clew.state.errors import ToolFailure, UsageError
+from clew.state.errors import ToolFailure
 from clew.tools.browser.finding import find_browser
 from clew.tools.browser.settings import BrowserSettings, Proxy
+from clew.tools.resources import resources
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.asyncio(loop_scope="session")]
 
@@ -97,12 +100,14 @@ async def test_a_proxy_of_the_settings_resolves_names_and_gets_its_password(make
 
 
 @pytest.fixture
-def playwright_server():
+def playwright_server(tmp_path):
     """WebSocket address of a Playwright server that somebody else started, and its process."""
-    command = [sys.executable, "-m", "playwright", "run-server", "--host", "127.0.0.1", "--port", "0"]
+    options = {"executablePath": find_browser(BrowserSettings()).location, "headless": True, "host": "127.0.0.1"}
+    config = tmp_path / "server.json"
+    config.write_text(json.dumps({**options, "chromiumSandbox": os.geteuid() != 0}))
+    command = [sys.executable, "-m", "playwright", "launch-server", "--browser", "chromium", "--config", str(config)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    line = next(line for line in process.stdout if "ws://" in line)
-    yield "ws://" + line.partition("ws://")[2].strip(), process
+    yield next(line.strip() for line in process.stdout if line.startswith("ws://")), process
     family = psutil.Process(process.pid).children(recursive=True)
     process.terminate()
     process.wait(30)
@@ -110,14 +115,18 @@ def playwright_server():
     psutil.wait_procs(family, 20)
 
 
-async def test_a_playwright_server_is_reached_by_its_websocket(playwright_server, make_plain_browsing, site):
+async def test_a_playwright_server_is_used_by_its_websocket_guarded_and_left_running(
+    playwright_server, make_plain_browsing, site
+):
     address, process = playwright_server
-    program = find_browser(BrowserSettings())
-    browsing = make_plain_browsing(BrowserSettings(wss_url=address, screenshots=False))
-    if program.kind == "playwright":
-        assert "<button>far" in await browsing.open(site.page("<button>far</button>"))
-    else:
-        # The server starts the browser that Playwright brings, which is not here: it says so.
-        with pytest.raises(UsageError, match=r"ws://.* cannot be used"):
-            await browsing("go_to_url", url=site.page("<button>far</button>"))
+    browsing = make_plain_browsing(BrowserSettings(wss_url=address, denied_domains=("localhost",), screenshots=False))
+    denied = site.url("/denied-far", host="localhost")
+    assert "<button>far" in await browsing.open(site.page(f"<button>far</button><img src='{denied}'>"))
+    await resources().close_owned(browsing.tool.lease)
+    assert "/denied-far" not in site.visits
     assert process.poll() is None
+
+
+async def test_a_page_that_replaces_the_timers_is_looked_at_all_the_same(browsing, site):
+    page = site.page("<button>still</button><script>setTimeout = () => 0; requestAnimationFrame = () => 0</script>")
+    assert "<button>still" in await browsing.open(page)
