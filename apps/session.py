@@ -22,7 +22,16 @@ from ..checkpoints.open import open_saver
 from ..checkpoints.open_plans import open_plan_library
 from ..checkpoints.redact import known_secrets
 from ..checkpoints.threads import ThreadRegistry, thread_registry
-from ..graphs import cancel_flow, cancel_hub, cancel_task, create_agent, create_flow, create_hub, hub_roles
+from ..graphs import (
+    cancel_flow,
+    cancel_hub,
+    cancel_remote,
+    cancel_task,
+    create_agent,
+    create_flow,
+    create_hub,
+    hub_roles,
+)
 from ..models.load import load_model
 from ..state.context import RunContext
 from ..state.errors import ThreadBusy
@@ -118,7 +127,8 @@ class Session:
         """
         graph, config = self.reader(record), thread_config(record.thread)
         values = dict((await graph.aget_state(config)).values)
-        node, update = {PLAN: cancel_flow, HUB: cancel_hub}.get(record.graph, cancel_task)(values)
+        one = cancel_remote if record.agents[0].remote else cancel_task
+        node, update = {PLAN: cancel_flow, HUB: cancel_hub}.get(record.graph, one)(values)
         await graph.aupdate_state(config, None, as_node=END)  # what was begun and not done is dropped
         await graph.aupdate_state(config, update, as_node=node)
         end = [event async for event in drive(graph, record.thread, None) if isinstance(event, EndEvent)][-1]
@@ -164,7 +174,12 @@ class Session:
         """
         sandbox = await describe_backend(self.settings.sandbox)
         # Loading imports a provider's package, which reads files; a wrong name is told before the thread begins.
-        model = await asyncio.to_thread(load_model, record.model, settings=self.settings, record=recording)
+        elsewhere = record.graph not in (PLAN, HUB) and record.agents[0].remote
+        model = (
+            None
+            if elsewhere
+            else await asyncio.to_thread(load_model, record.model, settings=self.settings, record=recording)
+        )
         async with self._library(record) as store, self.registry.lease(record.thread, owner):
             if seen:
                 await self._expect(seen)

@@ -8,6 +8,7 @@ from .agent import cancel_task, continue_task, create_agent
 from .flow import FlowType, create_flow
 from .hub import cancel_hub, continue_hub, create_hub, hub_roles
 from .plan import cancel_flow, continue_flow, create_plan_flow
+from .remote import cancel_remote, continue_remote
 from .specs import AGENTS
 from .step_agent import agent_from_step
 
@@ -24,9 +25,11 @@ __all__ = [
     "agent_from_step",
     "cancel_flow",
     "cancel_hub",
+    "cancel_remote",
     "cancel_task",
     "continue_flow",
     "continue_hub",
+    "continue_remote",
     "continue_task",
     "create_agent",
     "create_flow",

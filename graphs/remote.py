@@ -8,23 +8,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
-from langgraph.types import Checkpointer
+from langgraph.types import Checkpointer, Command
 
 from ..nodes.remote import RemoteAgent, ask_node, conclude_node, follow_node, route_remote, submit_node
 from ..state.agent import AgentInput
 from ..state.context import RunContext
 from ..state.errors import UsageError
-from ..state.remote import RemoteState
+from ..state.remote import RemoteState, RemoteTask
 from ..state.settings import Settings
 from ..state.spec import AgentSpec
 from .unbounded import unbounded
 
 RemoteGraph = CompiledStateGraph[RemoteState, RunContext, AgentInput, RemoteState]
-
-NEXT = ["follow", "ask", "conclude"]
 
 
 def create_remote_agent(
@@ -45,11 +45,22 @@ def create_remote_agent(
     graph.add_node("conclude", conclude_node(agent))
 
     graph.add_edge(START, "submit")
-    graph.add_conditional_edges("submit", route_remote(), NEXT)
-    graph.add_conditional_edges("follow", route_remote(), NEXT)
+    graph.add_conditional_edges("submit", route_remote(), ["follow", "ask", "conclude"])
+    graph.add_conditional_edges("follow", route_remote(), ["ask", "conclude"])
     graph.add_edge("ask", "submit")
     graph.add_edge("conclude", END)
     return unbounded(graph.compile(checkpointer=checkpointer, store=store, name=spec.name))
+
+
+def continue_remote(state: dict[str, Any]) -> Command[str]:
+    """The command that gives the agent the task once more, after an error or a stop."""
+    return Command(goto="submit", update={"status": "running", "outcome": None})
+
+
+def cancel_remote(state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The node and the update of the state by which a task that nobody runs is stopped; `conclude` is left to run."""
+    earlier = state.get("remote") or RemoteTask(id="", context="", state="", said="")
+    return "follow", {"remote": {**earlier, "state": "canceled", "said": ""}, "status": "running", "outcome": None}
 
 
 def _key(address: str, settings: Settings) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,12 @@ if TYPE_CHECKING:  # an extra
 
 PATIENCE = 60.0
 """Seconds that an agent which has a task of ours has to come back when it cannot be reached."""
+
+UNANSWERED = "unanswered"
+"""State of a task that asks something while nobody is there to answer."""
+
+NEXT = {"submitted": "follow", "working": "follow", "input_required": "ask"}
+"""What follows each state that is not an end."""
 
 NOBODY = "It asked a question and nobody is there to answer: "
 
@@ -59,18 +66,18 @@ def submit_node(agent: RemoteAgent) -> RunnableCallable:
         newest, earlier = state["messages"][-1], state.get("remote")
         answers = earlier if earlier and earlier["state"] == "input_required" else None
         configurable = config.get("configurable", {})
-        place = f"{configurable.get('thread_id')}|{configurable.get('checkpoint_ns')}|{newest.id}"
+        place = [configurable.get("thread_id"), configurable.get("checkpoint_ns"), newest.id, earlier and earlier["id"]]
         try:
             async with _reach(agent) as remote:
                 task = await remote.submit(
                     [Part(text=text_of(newest.content))],
-                    sha256(place.encode()).hexdigest()[:32],
+                    sha256(json.dumps(place).encode()).hexdigest()[:32],
                     answers["id"] if answers else "",
                     earlier["context"] if earlier else "",
                 )
         except ToolFailure as failure:
             task = RemoteTask(id="", context=earlier["context"] if earlier else "", state="failed", said=str(failure))
-        return {"remote": task, "status": "running", "outcome": None}
+        return {"remote": _answerable(task, runtime), "status": "running", "outcome": None}
 
     return node(submit)
 
@@ -82,9 +89,10 @@ def follow_node(agent: RemoteAgent) -> RunnableCallable:
         task = state["remote"]
         try:
             async with _reach(agent, PATIENCE) as remote:
-                return {"remote": await remote.follow(task["id"], lambda said: runtime.stream_writer(_remark(said)))}
+                task = await remote.follow(task["id"], lambda said: runtime.stream_writer(_remark(said)))
         except ToolFailure as failure:
-            return {"remote": {**task, "state": "failed", "said": str(failure)}}
+            task = {**task, "state": "failed", "said": str(failure)}
+        return {"remote": _answerable(task, runtime)}
 
     return node(follow)
 
@@ -104,7 +112,7 @@ def conclude_node(agent: RemoteAgent) -> RunnableCallable:
 
     async def conclude(state: RemoteState, runtime: Runtime[RunContext]) -> dict[str, Any]:
         task = state["remote"]
-        said = f"{NOBODY}{task['said']}" if task["state"] == "input_required" else task["said"]
+        said = f"{NOBODY}{task['said']}" if task["state"] == UNANSWERED else task["said"]
         status = STATUS.get(task["state"], "error")
         done = status == "finished"
         reason = "answer" if done else said or task["state"]
@@ -120,15 +128,16 @@ def conclude_node(agent: RemoteAgent) -> RunnableCallable:
 
 
 def route_remote() -> RunnableCallable:
-    """`follow` while the agent works, `ask` where it asks and somebody is there, else `conclude`."""
+    """`follow` while the agent works, `ask` where it asks, else `conclude`."""
 
-    async def after(state: RemoteState, runtime: Runtime[RunContext]) -> str:
-        found = state["remote"]["state"]
-        if found in ("submitted", "working"):
-            return "follow"
-        return "ask" if found == "input_required" and can_ask(runtime) else "conclude"
+    async def after(state: RemoteState) -> str:
+        return NEXT.get(state["remote"]["state"], "conclude")
 
     return route(after)
+
+
+def _answerable(task: RemoteTask, runtime: Runtime[RunContext]) -> RemoteTask:
+    return task if task["state"] != "input_required" or can_ask(runtime) else {**task, "state": UNANSWERED}
 
 
 def _question(agent: RemoteAgent, task: RemoteTask, path: list[str]) -> Question:

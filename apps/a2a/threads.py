@@ -13,7 +13,6 @@ from ...checkpoints.durable import DurableSaver
 from ...checkpoints.threads import thread_registry
 from ...state.context import RunContext
 from ...state.errors import UsageError
-from ...state.outcome import Outcome
 from ...state.spec import AgentSpec
 from ...state.stream import Event
 from ...state.thread import ThreadRecord
@@ -73,9 +72,7 @@ class AgentThreads:
         if record is None or not (await view_thread(self._session.saver, thread)).unfinished:
             return
         async with self._session.registry.lease(thread, OWNER):
-            outcome = Outcome(success=False, reason="cancelled")
-            ended = {"status": "cancelled", "outcome": outcome}
-            await self._session.graph(record).aupdate_state(thread_config(thread), ended, as_node="terminate")
+            await self._session.end_task(record)
 
     async def _record(self, thread: str) -> ThreadRecord | None:
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from ...graphs import continue_flow, continue_hub, continue_task
+from ...graphs import continue_flow, continue_hub, continue_remote, continue_task
 from ...nodes.orders import GO_ON
 from ...state.errors import ThreadBusy, UsageError
 from ...state.limits import used_kinds
@@ -69,7 +69,8 @@ async def _input(
         return None
     if view.status == "limit" and view.reason in LIMIT_FLAGS:
         _refuse_unless_raised(record, view, arguments)
-    return {PLAN: continue_flow, HUB: continue_hub}.get(record.graph, continue_task)(values)
+    one = continue_remote if record.agents[0].remote else continue_task
+    return {PLAN: continue_flow, HUB: continue_hub}.get(record.graph, one)(values)
 
 
 def _refuse_unless_raised(record: ThreadRecord, view: ThreadView, arguments: Namespace) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 
 import pytest
 from a2a.types import Part
@@ -91,6 +93,7 @@ async def test_a_message_that_arrived_is_not_sent_again(served):
         first = await remote.submit([Part(text="hello")], "one-id", "", "")
     async with open_remote(served.url) as remote:
         again = await remote.submit([Part(text="hello")], "one-id", "", "")
+        assert (await remote.follow(again["id"], lambda said: None))["state"] == "completed"
     assert again["id"] == first["id"]
     assert len(await served.session.registry.list()) == 1
 
@@ -151,3 +154,21 @@ async def test_patience_with_a_server_that_is_gone_has_an_end(served):
     with pytest.raises(ToolFailure):
         async with open_remote("http://127.0.0.1:9", patience=1.5):
             pass
+
+
+async def test_the_command_line_runs_answers_and_stops_it(served, tmp_path):
+    agent = f"a2a:{served.url}"
+
+    async def clew(*arguments):
+        command = [sys.executable, "-m", "clew.apps.cli.main", *arguments]
+        done = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, capture_output=True, text=True)
+        return done.returncode, json.loads(done.stdout.splitlines()[-1]) if done.stdout.startswith("{") else done.stderr
+
+    code, end = await clew("run", "ask me", "--agent", agent, "--thread", "t1", "--json")
+    assert (code, end["status"]) == (3, "waiting")
+    code, end = await clew("resume", "t1", "--answer", "blue", "--json")
+    assert (code, end["status"], end["answer"]) == (0, "finished", "You said so.")
+    await clew("run", "ask me", "--agent", agent, "--thread", "t2", "--json")
+    await clew("stop", "t2")
+    code, end = await clew("show", "t2", "--json")
+    assert end["status"] == "cancelled"
