@@ -90,7 +90,7 @@ async def drive(
     resumed = not isinstance(input, dict)
     yield StartEvent(thread=thread, run=run, resumed=resumed, sandbox=sandbox)
     translate = await _translator(graph, thread, resumed)
-    wanted: dict[StreamMode, bool] = {"tasks": True, "messages": tokens, "values": _plans(graph)}
+    wanted: dict[StreamMode, bool] = {"tasks": True, "messages": tokens, "values": _plans(graph), "custom": True}
     config: RunnableConfig = {**thread_config(thread), "metadata": {"run_id": run}}
     if callbacks:
         config["callbacks"] = list(callbacks)

@@ -21,6 +21,7 @@ from ..state.stream import (
     ToolCallData,
     ToolEndEvent,
     ToolStartEvent,
+    WaitEvent,
 )
 from .view import question_event
 
@@ -48,6 +49,8 @@ class Translator:
         path = [self._place(*place.partition(":")) for place in part["ns"]]
         if part["type"] == "messages":
             yield from _token(path, *part["data"])
+        elif part["type"] == "custom":
+            yield from _waits(path, part["data"])
         elif part["type"] == "values":
             if not path and (plan := part["data"].get("plan")) is not None:
                 yield from self._changed_steps(plan)
@@ -77,6 +80,11 @@ class Translator:
             if interrupt["id"] not in self._asked:
                 self._asked.add(interrupt["id"])
                 yield question_event(interrupt)
+
+
+def _waits(path: list[str], told: Any) -> Iterator[Event]:
+    if isinstance(told, Mapping) and told.get("kind") in ("wait", "retry"):
+        yield WaitEvent(path=path, message=str(told.get("message", "")), seconds=told.get("seconds", 0.0))
 
 
 def _token(path: list[str], message: Any, metadata: Mapping[str, Any]) -> Iterator[Event]:

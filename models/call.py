@@ -13,6 +13,8 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from ..state.errors import ContextOverflow, ModelError
 from .failure import Failure, failure_of
 from .profile import model_name
+from .rate_limit import OnWait, take_turn
+from .tokens import estimate_tokens
 
 if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
     from langchain_core.language_models import LanguageModelInput
@@ -33,6 +35,7 @@ async def call_model(
     seconds: float | None = None,
     config: RunnableConfig | None = None,
     on_retry: Callable[[str, float], None] | None = None,
+    on_wait: OnWait | None = None,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     jitter: Callable[[], float] = random.random,
 ) -> AIMessage:
@@ -49,6 +52,7 @@ async def call_model(
         seconds: time that one try may take; None leaves it to the provider's client.
         config: LangChain's, for callbacks.
         on_retry: told the failure and the seconds of the wait.
+        on_wait: told that the call waits for its turn under the model's rate limit, and for how many seconds.
         sleep: waits; for tests.
         jitter: a number in [0, 1) that spreads the waits; for tests.
 
@@ -57,8 +61,11 @@ async def call_model(
         ModelError: the provider refused, or failed in every try; the message has the provider's own words.
     """
     for attempt in range(max_retries + 1):
+        turn = await take_turn(model, estimate_tokens(messages), on_wait)
         outcome = await _try(model, messages, seconds, config)
         if isinstance(outcome, AIMessage):
+            if turn and outcome.usage_metadata:
+                turn.tokens = outcome.usage_metadata["total_tokens"]
             return outcome
         failure, cause = outcome
         if not failure.may_pass or attempt == max_retries:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:  # the models' package is slow to import, and only a model nee
 
 Model = TypeVar("Model", bound="BaseChatModel")
 
+RATES = ("requests_per_minute", "tokens_per_minute")
+"""Settings of a model's rate limit, by their names in the profile too."""
+
 
 def with_profile(model: Model, settings: ModelSettings) -> Model:
     """A model whose profile says what the settings say; where they are silent, the provider's own data stay."""
@@ -24,6 +27,9 @@ def with_profile(model: Model, settings: ModelSettings) -> Model:
         known["image_inputs"] = settings.vision
     if settings.max_input_tokens is not None:
         known["max_input_tokens"] = settings.max_input_tokens
+    for name in RATES:
+        if (rate := getattr(settings, name)) is not None:
+            known[name] = rate
     if not known:
         return model
     return model.model_copy(update={"profile": {**(model.profile or {}), **known}})
@@ -50,6 +56,18 @@ def sees_images(model: Any) -> bool:
 def max_input_tokens(model: Any) -> int | None:
     """Tokens that one request to the model may have; None where it is not known."""
     limit: int | None = _profile(model).get("max_input_tokens")
+    return limit
+
+
+def requests_per_minute(model: Any) -> int | None:
+    """Requests that the model may get in a minute; None for no limit."""
+    limit: int | None = _profile(model).get("requests_per_minute")
+    return limit
+
+
+def tokens_per_minute(model: Any) -> int | None:
+    """Tokens that calls of the model may take in a minute; None for no limit."""
+    limit: int | None = _profile(model).get("tokens_per_minute")
     return limit
 
 

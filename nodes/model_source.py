@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from langgraph.config import get_stream_writer
+
 from ..models.call import call_model
 from ..models.load import load_model, model_settings
 from ..models.profile import model_name
@@ -59,10 +61,16 @@ class ModelSource:
         Raises:
             ModelError: the provider refused, or did not answer within the allowed tries.
         """
-        reply = await call_model(model, request, max_retries=self.max_retries(context), config=config)
+        retries = self.max_retries(context)
+        reply = await call_model(model, request, max_retries=retries, config=config, on_wait=tell_of_wait)
         return reply, usage_of(reply, model_name(model), self.settings.prices)
 
     def max_retries(self, context: RunContext) -> int:
         """Further tries of a call that failed in a way that may pass."""
         chosen = context.model or self.model
         return model_settings(chosen if isinstance(chosen, str) else None, self.settings).max_retries
+
+
+def tell_of_wait(why: str, seconds: float) -> None:
+    """Tell whoever listens to the run that a call waits for its turn."""
+    get_stream_writer()({"kind": "wait", "message": why, "seconds": seconds})

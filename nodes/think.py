@@ -29,6 +29,7 @@ from .clock import clocked
 from .dispatch import next_calls
 from .ending import stopped_ending
 from .equipment import Equipment
+from .model_source import tell_of_wait
 from .node import node, route
 from .orders import at_the_end
 from .payloads import with_data
@@ -175,6 +176,7 @@ class Request:
             max_retries=self._max_retries,
             config=config,
             on_retry=self._tell_of_retry,
+            on_wait=tell_of_wait,
         )
         self._calibrate(request, reply)
         return reply

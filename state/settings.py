@@ -72,6 +72,12 @@ class ModelSettings(BaseModel):
     max_retries: int = Field(5, ge=0)
     """Further tries of a call that failed in a way that may pass."""
 
+    requests_per_minute: PositiveInt | None = None
+    """Requests that all agents of a process may make in a minute; further ones wait."""
+
+    tokens_per_minute: PositiveInt | None = None
+    """Tokens, in and out, that all agents of a process may use in a minute; further requests wait."""
+
 
 class Price(BaseModel):
     """Price of one model for a million tokens."""

@@ -167,6 +167,21 @@ class SaidEvent(_Event):
     """What was said."""
 
 
+class WaitEvent(_Event):
+    """A model call waits: for its turn under the rate limit, or for another try after a failure that may pass."""
+
+    event: Literal["wait"] = "wait"
+
+    path: list[str] = Field(default_factory=list)
+    """Nodes around the agent, from the outermost."""
+
+    message: str
+    """What it waits for, or the failure."""
+
+    seconds: float
+    """How long it waits."""
+
+
 class NudgeEvent(_Event):
     """The agent repeats itself and was told so."""
 
@@ -262,6 +277,7 @@ Event = Annotated[
     | TokenEvent
     | QuestionEvent
     | SaidEvent
+    | WaitEvent
     | NudgeEvent
     | PlanStepEvent
     | DifferenceEvent

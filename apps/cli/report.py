@@ -23,6 +23,7 @@ from ...state.stream import (
     ToolCallData,
     ToolEndEvent,
     ToolStartEvent,
+    WaitEvent,
     write_event,
 )
 from .review import call_lines
@@ -111,6 +112,8 @@ def event_lines(event: Event) -> Iterator[str]:
             yield f"{_place(event.path)}  {event.name} {mark}: {brief(event.text)}"
         case NudgeEvent():
             yield f"{_place(event.path)}  repeats itself: {brief(event.text)}"
+        case WaitEvent():
+            yield f"{_place(event.path)}waits {event.seconds:.1f} s: {brief(event.message)}"
         case SaidEvent():
             yield f"{_place(event.path)}you said: {brief(event.text)}"
         case PlanStepEvent():

@@ -158,3 +158,17 @@ def test_an_ended_or_unknown_thread_is_one_line_that_names_the_fix(clew, script,
 
 def test_saying_nothing_is_refused(clew):
     assert clew("say", "t1", "  ").err == "clew: there is nothing to say: give a text\n"
+
+
+def test_a_call_that_waits_for_the_rate_limit_says_so_and_can_be_stopped(clew, start, script, calls, folder):
+    view = calls(("str_replace_editor", {"command": "view", "path": "."}))
+    (folder / "clew.toml").write_text(f'[llm.slow]\nmodel = "{script(view, "Done.")}"\nrequests_per_minute = 1\n')
+    process = start("run", "do it", "--model", "slow", "--thread", "t1", "--json")
+    events = []
+    while not events or events[-1].event != "wait":
+        events.append(read_event(process.stdout.readline()))
+    assert events[-1].message.startswith("the rate limit of ")
+    assert 0 < events[-1].seconds <= 60
+    assert clew("stop", "t1").code == 0
+    rest, _, code = ended(process)
+    assert (code, rest[-1].status, rest[-1].steps) == (1, "cancelled", 1)
