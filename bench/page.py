@@ -81,7 +81,7 @@ def _rest(report: Report) -> Iterator[str]:
 
 
 def _by_steps(results: Mapping[str, Any], key: str, form: str, factor: float = 1.0) -> str:
-    columns = list(dict.fromkeys(steps for found in results.values() for steps in found))
+    columns = sorted({steps for found in results.values() for steps in found}, key=int)
     rows = []
     for name, found in results.items():
         values = [found.get(steps, {}).get(key) for steps in columns]

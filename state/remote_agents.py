@@ -15,7 +15,7 @@ PREFIX = "a2a:"
 class RemoteSettings(BaseModel):
     """One remote agent: a `[remotes.NAME]` table."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     url: str
     """Where its card is found."""

@@ -25,7 +25,7 @@ from .sandbox import Backend
 
 
 class _Event(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class StartEvent(_Event):
