@@ -62,7 +62,7 @@ class Equipment:
 
     _toolboxes: dict[int, tuple[Offer, Toolbox]] = field(default_factory=dict)
     _workspaces: dict[tuple[str | None, str | None], Path] = field(default_factory=dict)
-    _contains: dict[SandboxOptions, bool] = field(default_factory=dict)
+    _contains: list[bool] = field(default_factory=list)
     _meters: list[tuple[RunContext, dict[str, float], Meter]] = field(default_factory=list)
 
     @property
@@ -129,12 +129,12 @@ class Equipment:
 
     async def is_contained(self) -> bool:
         """Whether a sandbox keeps what the tools run from all that is outside of the workspace; found out once."""
-        risky = [tool for tool in self.tools.values() if traits_of(tool).risk in RISKY]
-        found = [getattr(tool, "sandbox", None) for tool in risky]
-        wanted = {options for options in found if isinstance(options, SandboxOptions)}
-        for options in wanted - self._contains.keys():
-            self._contains[options] = await _contains(options)
-        return all(self._contains[options] for options in wanted)
+        if not self._contains:
+            risky = [tool for tool in self.tools.values() if traits_of(tool).risk in RISKY]
+            found = [getattr(tool, "sandbox", None) for tool in risky]
+            wanted = {options for options in found if isinstance(options, SandboxOptions)}
+            self._contains.append(all([await _contains(options) for options in wanted]))
+        return self._contains[0]
 
     def is_terminating(self, tool: str) -> bool:
         """Whether a call of the tool ends the task."""

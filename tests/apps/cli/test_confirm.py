@@ -212,3 +212,20 @@ def test_an_edit_is_made_in_the_persons_editor(clew, script, calls, terminal, re
     terminal("e\n")
     assert clew("run", "do it", "--model", model, "--thread", "t1", "--confirm", "risky").code == 0
     assert "edited" in results("t1")[0]["content"]
+
+
+def test_a_thread_that_waits_for_a_decision_is_forked_and_moved_with_its_question(clew, script, calls, folder):
+    model = script(calls(("bash", {"command": "echo hi"})), "All done.")
+    clew("run", "do it", "--model", model, "--thread", "t1", "--confirm", "risky")
+    rows = [json.loads(line) for line in clew("history", "t1", "--json").out.splitlines()]
+    newest = rows[0]["checkpoint"]
+    assert clew("fork", "t1", "--at", newest, "--to", "t2").code == 0
+    first = clew("resume", "t2", "--json")
+    assert first.code == 3
+    assert clew("resume", "t2", "--approve", "--json").code == 0
+    assert clew("export", "t1", "t1.clew").code == 0
+    assert clew("import", "t1.clew", "--thread", "t3").code == 0
+    assert clew("resume", "t3", "--reject", "no", "--json").code == 0
+    assert clew("fork", "t1", "--at", newest).code == 0
+    assert clew("resume", "t1", "--json").code == 3
+    assert clew("resume", "t1", "--approve", "--json").code == 0
