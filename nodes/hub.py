@@ -41,7 +41,7 @@ def turn_node(equipment: HubEquipment, role: Role, agent: CompiledStateGraph[Any
     async def turn(state: HubState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         own = run_context(runtime)
         progress = current_hub_progress(state, equipment.max_rounds, own)
-        context = equipment.child_context(progress, own, config)
+        context = equipment.child_context(progress, own, config, task_text(state["messages"], progress))
         message = HumanMessage(_request(role, state, progress), id=f"{role}-{len(state['turns'])}")
         result = await agent.ainvoke({"messages": [message]}, child_config(config, NAME), context=context)
         report = delegate_report(equipment.names[role], result, context)

@@ -54,12 +54,15 @@ class HubEquipment:
         used = used_kinds(progress["steps"], _usage(progress), seconds_of(progress, config))
         return Met(kind, used[kind], getattr(self.limit(progress, context), kind), context.lease is not None)
 
-    def child_context(self, progress: HubProgress, context: RunContext, config: RunnableConfig) -> RunContext:
-        """The context of the agent whose turn it is: it may use all that is left."""
+    def child_context(
+        self, progress: HubProgress, context: RunContext, config: RunnableConfig, task: str
+    ) -> RunContext:
+        """The context of the agent whose turn it is: it may use all that is left for the task."""
         return replace(
             context,
             level=progress["level"] + 1,
             iteration=progress["iteration"],
+            root_task=context.root_task or task,
             inbox=progress["inbox"],
             lease=self.left(progress, context, config),
             approved=list(dict.fromkeys([*context.approved, *progress["approved"]])),

@@ -141,9 +141,11 @@ async def stream(client, thread, graph, **arguments):
 
 
 def test_every_agent_the_hub_and_the_plan_graph_are_served_with_their_descriptions():
-    assert SERVED.keys() == {*AGENTS, "hub", "plan"}
+    # The agent of MCP servers cannot be made before there are some in the settings.
+    agents = {name: spec for name, spec in AGENTS.items() if name != "mcp"}
+    assert SERVED.keys() == {*agents, "hub", "plan"}
     assert SERVED["hub"]["description"] == DESCRIPTION
-    for name, spec in AGENTS.items():
+    for name, spec in agents.items():
         assert SERVED[name]["description"] == spec.description
 
 
