@@ -75,7 +75,7 @@ def up_to_date(progress: Progress, history: Sequence[AnyMessage], config: Runnab
         kind for kinds in (progress.get("approved", []), *(each.approved for each in reports)) for kind in kinds
     ]
     counted = {"iteration": iteration, "delegated": len(history), "usage": usage.model_dump(), **now}
-    if orders := max(report.orders for report in reports):
+    if orders := max((report.orders for report in reports), default=0):
         counted["inbox"] = {**progress["inbox"], "orders": max(orders, progress["inbox"]["orders"])}
     if any(report.status == "cancelled" for report in reports):
         counted["ending"] = stopped_ending()  # a stop is for the whole run
