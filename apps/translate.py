@@ -7,21 +7,19 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 
+from ..state.notices import NudgeEvent, SaidEvent, WaitEvent
 from ..state.outcome import Usage
 from ..state.plan import Plan
 from ..state.plan_data import step_data
 from ..state.stream import (
     Event,
-    NudgeEvent,
     PlanStepEvent,
     QuestionEvent,
-    SaidEvent,
     ThinkEvent,
     TokenEvent,
     ToolCallData,
     ToolEndEvent,
     ToolStartEvent,
-    WaitEvent,
 )
 from .view import question_event
 

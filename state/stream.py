@@ -7,8 +7,6 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
     TypeAdapter,
@@ -18,17 +16,14 @@ from pydantic import (
 
 from .errors import UsageError
 from .metrics import TaskMetrics
+from .notices import NudgeEvent, SaidEvent, StreamEvent, WaitEvent
 from .outcome import Status, Usage
 from .plan_data import PlanData, StepData
 from .question import QuestionKind
 from .sandbox import Backend
 
 
-class _Event(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class StartEvent(_Event):
+class StartEvent(StreamEvent):
     """A run begins, or goes on."""
 
     event: Literal["start"] = "start"
@@ -46,7 +41,7 @@ class StartEvent(_Event):
     """Where the commands of the run run; None where whoever drives the graph does not know."""
 
 
-class ToolCallData(_Event):
+class ToolCallData(StreamEvent):
     """One call that a model asked for."""
 
     id: str
@@ -59,7 +54,7 @@ class ToolCallData(_Event):
     """Arguments as the model wrote them."""
 
 
-class ThinkEvent(_Event):
+class ThinkEvent(StreamEvent):
     """The model replied."""
 
     event: Literal["think"] = "think"
@@ -80,7 +75,7 @@ class ThinkEvent(_Event):
     """Totals of the task so far."""
 
 
-class ToolStartEvent(_Event):
+class ToolStartEvent(StreamEvent):
     """A tool call begins."""
 
     event: Literal["tool_start"] = "tool_start"
@@ -98,7 +93,7 @@ class ToolStartEvent(_Event):
     """Arguments of the call."""
 
 
-class ToolEndEvent(_Event):
+class ToolEndEvent(StreamEvent):
     """A tool call is over."""
 
     event: Literal["tool_end"] = "tool_end"
@@ -119,7 +114,7 @@ class ToolEndEvent(_Event):
     """What the model is shown of the result."""
 
 
-class TokenEvent(_Event):
+class TokenEvent(StreamEvent):
     """A piece of a reply, while the model writes it."""
 
     event: Literal["token"] = "token"
@@ -131,7 +126,7 @@ class TokenEvent(_Event):
     """The piece."""
 
 
-class QuestionEvent(_Event):
+class QuestionEvent(StreamEvent):
     """The run asks a person; seen as soon as it is asked."""
 
     event: Literal["question"] = "question"
@@ -155,46 +150,7 @@ class QuestionEvent(_Event):
     """Names of the agents from the outermost to the one that asks."""
 
 
-class SaidEvent(_Event):
-    """An agent was given what a person said while it worked."""
-
-    event: Literal["said"] = "said"
-
-    path: list[str] = Field(default_factory=list)
-    """Nodes around the agent, from the outermost."""
-
-    text: str
-    """What was said."""
-
-
-class WaitEvent(_Event):
-    """A model call waits: for its turn under the rate limit, or for another try after a failure that may pass."""
-
-    event: Literal["wait"] = "wait"
-
-    path: list[str] = Field(default_factory=list)
-    """Nodes around the agent, from the outermost."""
-
-    message: str
-    """What it waits for, or the failure."""
-
-    seconds: float
-    """How long it waits."""
-
-
-class NudgeEvent(_Event):
-    """The agent repeats itself and was told so."""
-
-    event: Literal["nudge"] = "nudge"
-
-    path: list[str] = Field(default_factory=list)
-    """Nodes around the agent, from the outermost."""
-
-    text: str
-    """The advice that goes before the next-step prompt."""
-
-
-class PlanStepEvent(_Event):
+class PlanStepEvent(StreamEvent):
     """A step of the plan came to be, or changed."""
 
     event: Literal["plan_step"] = "plan_step"
@@ -206,7 +162,7 @@ class PlanStepEvent(_Event):
     """The step as it stands."""
 
 
-class DifferenceEvent(_Event):
+class DifferenceEvent(StreamEvent):
     """A call of a trajectory that was made again gave something else."""
 
     event: Literal["difference"] = "difference"
@@ -230,7 +186,7 @@ class DifferenceEvent(_Event):
     """The value now; None where there is none."""
 
 
-class EndEvent(_Event):
+class EndEvent(StreamEvent):
     """The run is over, or waits for a person. Always the last event."""
 
     event: Literal["end"] = "end"

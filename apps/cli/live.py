@@ -7,11 +7,11 @@ from rich.markdown import Markdown
 from rich.status import Status
 from rich.text import Text
 
+from ...state.notices import NudgeEvent
 from ...state.outcome import Usage
 from ...state.stream import (
     EndEvent,
     Event,
-    NudgeEvent,
     QuestionEvent,
     ThinkEvent,
     TokenEvent,

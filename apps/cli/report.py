@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from json import dumps
 from typing import Protocol, TextIO
 
+from ...state.notices import NudgeEvent, SaidEvent, WaitEvent
 from ...state.outcome import Usage
 from ...state.plan import MARKS
 from ...state.plan_data import StepData
@@ -14,16 +15,13 @@ from ...state.stream import (
     DifferenceEvent,
     EndEvent,
     Event,
-    NudgeEvent,
     PlanStepEvent,
     QuestionEvent,
-    SaidEvent,
     StartEvent,
     ThinkEvent,
     ToolCallData,
     ToolEndEvent,
     ToolStartEvent,
-    WaitEvent,
     write_event,
 )
 from .review import call_lines

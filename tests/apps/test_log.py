@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from clew.apps.log import LOGGER, REDACTED, log_event, logging_to, redactor, secret_values
 from clew.state.errors import UsageError
+from clew.state.notices import NudgeEvent
 from clew.state.settings import Settings
-from clew.state.stream import NudgeEvent, TokenEvent
+from clew.state.stream import TokenEvent
 
 LETTERS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=8, max_size=40)
 DATA = st.recursive(
