@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, ToolMessage
@@ -93,11 +94,13 @@ class Summary:
         context: RunContext,
         config: RunnableConfig,
     ) -> None:
-        self._equipment, self._condenser, self._task, self._context = equipment, condenser, task, context
+        self._equipment, self._condenser, self._task, self._run = equipment, condenser, task, context
         # The bound of the spec cuts without a summary, so this one must be met first.
         self._most = min(condenser.max_messages, max(4, equipment.spec.max_messages - 2))
         own = condenser.model
+        # A run that names a model means the agent's.
         self._models = ModelSource(equipment.settings, own) if own else equipment.models
+        self._context = replace(context, model=None) if own else context
         self._config: RunnableConfig = {**config, "tags": [*(config.get("tags") or []), TAG_NOSTREAM]}
 
     async def renew(self, history: Sequence[AnyMessage], condensed: Condensation) -> tuple[Condensation, Usage]:
@@ -122,7 +125,7 @@ class Summary:
         return estimate_tokens([*summary_message(condensed), *sent]) > bound
 
     async def _room(self) -> int:
-        model = await self._equipment.models.chat_model(self._context)
+        model = await self._equipment.models.chat_model(self._run)
         return int((max_input_tokens(model) or self._equipment.settings.max_input_tokens or 0) * FILLED)
 
     async def _ask(self, left: Sequence[AnyMessage], condensed: Condensation) -> tuple[str, Usage]:

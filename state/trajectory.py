@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -143,8 +144,8 @@ def write_trajectory(trajectory: Trajectory, path: Path) -> int:
     data: dict[str, Any] = trajectory.model_dump(mode="json")
     text = json.dumps(data, indent=1) + "\n"
     try:
-        with path.open("x", encoding="utf-8") as file:
-            path.chmod(0o600)
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             return file.write(text)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}): give a new file elsewhere") from error

@@ -35,6 +35,9 @@ NEWEST_LINES = 8
 SHOWN_NODES = 5
 """Nodes whose time is shown, the slowest first."""
 
+SHOWN_SECONDS = 0.05
+"""Seconds below which a node is not shown, unless it is the slowest."""
+
 LOOKS_PER_SECOND = 2
 """How often a running thread is looked at again."""
 
@@ -145,6 +148,7 @@ def _own_name(record: ThreadRecord) -> str:
 def _measured(record: ThreadRecord, view: ThreadView, values: dict[str, Any]) -> Iterator[str]:
     """Where the time went, and what each part took where there are several."""
     slowest = sorted(view.metrics.nodes.items(), key=lambda item: -item[1])[:SHOWN_NODES]
+    slowest = [item for item in slowest if item[1] >= SHOWN_SECONDS] or slowest[:1]
     if slowest:
         yield f"time       {view.metrics.seconds:.1f} s: {', '.join(f'{node} {took:.1f}' for node, took in slowest)}"
     if view.metrics.tool_calls or view.metrics.retries:

@@ -255,6 +255,14 @@ async def test_a_loop_is_seen_across_condensation(agent):
     assert (state["status"], state["outcome"].reason) == ("stuck", "repeated_action")
 
 
+async def test_another_model_may_write_the_summary(agent, tmp_path):
+    (tmp_path / "cheap.json").write_text(json.dumps(["First.", "Second.", "Third.", "Fourth.", "Fifth."]))
+    reader = Reader(12)
+    graph = agent(reader, Summarize(max_messages=20, model=f"script:{tmp_path}/cheap.json"))
+    state = await graph.ainvoke(TASK)
+    assert (state["condensed"]["summary"], reader.summaries) == ("First.", [])
+
+
 def test_the_prompts_of_the_summary_are_ours():
     folder = Path(__file__).parents[2] / "prompts"
     assert (folder / "condense_system.md").read_text().startswith(SUMMARIZES)

@@ -33,6 +33,7 @@ def test_a_run_is_written_as_its_events_and_done_again_without_a_difference(clew
     exported = clew("export", ended, "--trajectory", "run.json", "--json")
     assert (exported.code, json.loads(exported.out)["events"]) == (0, 7)
     assert kinds("run.json") == ["message", "write", "write", "run", "run", "finish", "success"]
+    assert Path("run.json").stat().st_mode & 0o777 == 0o600
     data = json.loads(Path("run.json").read_text())
     assert (data["status"], data["events"][3]["message"]) == ("finished", "Running command: cat note.txt")
     assert data["events"][4]["extras"]["exit_code"] == 0
