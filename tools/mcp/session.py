@@ -61,6 +61,7 @@ class ServerSession:
         """The connection; None while there is none."""
         self.up = asyncio.Event()
         """Set while there is a connection."""
+        _quiet()
         self._sign_in, self._calls = sign_in, dict[str, Call]()
         self._settled, self._closing, self._doubt = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._dirty = self._tried = False
@@ -254,3 +255,10 @@ class ServerSession:
             return ElicitResult(action="cancel")
         asked = asked_params(params)
         return elicitation_result(asked, await call.ask(asked))
+
+
+def _quiet() -> None:
+    """Keep what the SDK logs from the terminal, where nobody has set logging up: its errors become ours."""
+    log = logging.getLogger("mcp")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())

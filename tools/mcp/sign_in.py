@@ -105,8 +105,9 @@ async def authentication(server: McpServer, sign_in: SignIn) -> httpx2.Auth | No
     if oauth.client_id:
         client = {**metadata.model_dump(), "client_id": oauth.client_id, "client_secret": secret}
         await storage.set_client_info(OAuthClientInformationFull.model_validate(client))
-    opening = sign_in.open_page or _nobody_there(server)
-    return OAuthClientProvider(url, metadata, storage, opening, sign_in.come_back)
+    if sign_in.open_page is None or sign_in.come_back is None:
+        return OAuthClientProvider(url, metadata, storage, _nobody_opens(server), _nobody_comes_back)
+    return OAuthClientProvider(url, metadata, storage, sign_in.open_page, sign_in.come_back)
 
 
 def redirect_address(server: McpServer) -> str:
@@ -115,8 +116,12 @@ def redirect_address(server: McpServer) -> str:
     return f"http://127.0.0.1:{port}/callback"
 
 
-def _nobody_there(server: McpServer) -> Callable[[str], Awaitable[None]]:
+def _nobody_opens(server: McpServer) -> Callable[[str], Awaitable[None]]:
     async def refuse(_: str) -> None:
         raise ToolFailure(f"it asks for a sign-in: run `clew mcp login {server.name}`")
 
     return refuse
+
+
+async def _nobody_comes_back() -> AuthorizationCodeResult:
+    raise ToolFailure("nobody is there to sign in")
