@@ -75,7 +75,7 @@ def think_node(equipment: Equipment) -> RunnableCallable:
         usage = Usage.model_validate(progress["usage"]) + usage_of(reply, model_name(model), equipment.settings.prices)
         counters = {"steps": progress["steps"] + 1, "iteration": progress["iteration"] + 1, "cut": view.cut}
         counted = {**counters, "usage": usage.model_dump(), "calibration": request.calibration}
-        counted["counts"] = request.counts
+        counted |= {"counts": request.counts, "delegated": len(history)}
         update = {"messages": messages, "progress": {**progress, **counted, **clocked(progress, config)}}
         return update if state.get("status") == "running" else {**update, "status": "running", "outcome": None}
 
