@@ -14,6 +14,7 @@ from ..state.errors import ContextOverflow, ModelError
 from .failure import Failure, failure_of
 from .profile import model_name
 from .rate_limit import OnWait, take_turn
+from .retries import note_retry
 from .tokens import estimate_tokens
 
 if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
@@ -71,6 +72,7 @@ async def call_model(
         if not failure.may_pass or attempt == max_retries:
             raise _final_error(model, failure, tries=attempt + 1) from cause
         delay = _delay(failure, attempt, first_delay, max_delay, jitter())
+        note_retry(failure.message)
         if on_retry is not None:
             on_retry(failure.message, delay)
         await sleep(delay)

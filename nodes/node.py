@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from langgraph._internal._runnable import RunnableCallable
 
+from ..models.retries import counting_retries
 from ..state.metrics import no_counts, with_seconds
 
 P = ParamSpec("P")
@@ -25,7 +26,7 @@ def node(
     """A node that awaits `function` under `ainvoke`, and runs it on one background loop under `invoke`.
 
     LangGraph refuses `invoke` on a graph whose nodes are async functions alone. The graph traces its nodes itself. The
-    counters that the node writes get the seconds that it took.
+    counters that the node writes get the seconds that it took and the retries of its model calls.
 
     Args:
         function: what the node does.
@@ -42,16 +43,18 @@ def route(function: Callable[..., Coroutine[Any, Any, Any]]) -> RunnableCallable
 
 
 def _timed(function: Callable[..., Coroutine[Any, Any, Any]], name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
-    """The function, whose counters get the seconds that it took."""
+    """The function, whose counters get the seconds that it took and the retries of its model calls."""
 
     @wraps(function)
     async def timed(*args: Any, **kwargs: Any) -> Any:
         begun = perf_counter()
-        update = await function(*args, **kwargs)
+        with counting_retries() as retries:
+            update = await function(*args, **kwargs)
         progress = update.get("progress") if isinstance(update, dict) else None
         if not progress:
             return update
         counts = with_seconds(progress.get("counts") or no_counts(), name, perf_counter() - begun)
+        counts = {**counts, "retries": counts["retries"] + len(retries)}
         return {**update, "progress": {**progress, "counts": counts}}
 
     return timed

@@ -182,7 +182,6 @@ class Request:
         return reply
 
     def _tell_of_retry(self, failure: str, seconds: float) -> None:
-        self.counts = {**self.counts, "retries": self.counts["retries"] + 1}
         self._write({"kind": "retry", "message": failure, "seconds": seconds})
 
     def _count(self, messages: Sequence[AnyMessage]) -> int:

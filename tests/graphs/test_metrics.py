@@ -76,6 +76,19 @@ async def test_a_retried_call_is_a_retry_and_one_call(agent, monkeypatch):
     assert (metrics.retries, metrics.usage.llm_calls) == (2, 2)
 
 
+async def test_retries_of_the_planner_count_too(settings, monkeypatch):
+    async def at_once(*args, **kwargs):
+        return await call_model(*args, **{**kwargs, "first_delay": 0.0})
+
+    monkeypatch.setattr("clew.nodes.model_source.call_model", at_once)
+    plan = say("planning", command="create", title="t", steps=["one"])
+    model = ScriptedModel(replies=[{"error": {"status": 503, "times": 2}}, plan, END, "All done."])
+    worker = create_agent(AgentSpec(name="worker", tools=["terminate"]), model=ScriptedModel(replies=[END]))
+    flow = create_plan_flow({"worker": worker}, model=model, settings=settings)
+    state = await flow.ainvoke(TASK)
+    assert (run_metrics(state["progress"]).retries, subtask_metrics("planner", state)[0].retries) == (2, 2)
+
+
 async def test_the_counters_do_not_grow_with_the_steps_and_begin_anew_with_a_task(agent, tmp_path):
     async with open_saver(str(tmp_path / "t.db")) as saver:
         graph = agent(*[say("work", seconds=n / 1000) for n in range(9)], END, "Again.", checkpointer=saver)
