@@ -13,6 +13,7 @@ from langgraph.types import Command
 from pydantic import BaseModel, Field
 
 from ..state.errors import UsageError
+from ..state.notices import ProgressEvent
 from ..state.spec import AgentSpec
 from ..state.stream import EndEvent, Event, PlanStepEvent, QuestionEvent, ThinkEvent, ToolStartEvent
 from ..state.thread import ThreadRecord
@@ -171,6 +172,8 @@ def _said(event: Event) -> str:
         return f"think: {event.text}".strip() if event.text else "think"
     if isinstance(event, ToolStartEvent):
         return f"act: {event.name}"
+    if isinstance(event, ProgressEvent):
+        return f"{event.tool}: {event.message or f'{event.done:g}'}"
     if isinstance(event, PlanStepEvent):
         return f"step {event.step.id}: {event.step.status}"
     return ""

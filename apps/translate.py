@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 
-from ..state.notices import NudgeEvent, SaidEvent, WaitEvent
+from ..state.notices import NudgeEvent, ProgressEvent, SaidEvent, WaitEvent
 from ..state.outcome import Usage
 from ..state.plan import Plan
 from ..state.plan_data import step_data
@@ -48,7 +48,7 @@ class Translator:
         if part["type"] == "messages":
             yield from _token(path, *part["data"])
         elif part["type"] == "custom":
-            yield from _waits(path, part["data"])
+            yield from _told(path, part["data"])
         elif part["type"] == "values":
             if not path and (plan := part["data"].get("plan")) is not None:
                 yield from self._changed_steps(plan)
@@ -80,8 +80,12 @@ class Translator:
                 yield question_event(interrupt)
 
 
-def _waits(path: list[str], told: Any) -> Iterator[Event]:
-    if isinstance(told, Mapping) and told.get("kind") in ("wait", "retry"):
+def _told(path: list[str], told: Any) -> Iterator[Event]:
+    if not isinstance(told, Mapping):
+        return
+    if told.get("kind") == "progress":
+        yield ProgressEvent(path=path, **{name: told[name] for name in ("tool", "done", "total", "message")})
+    elif told.get("kind") in ("wait", "retry"):
         yield WaitEvent(path=path, message=str(told.get("message", "")), seconds=told.get("seconds", 0.0))
 
 

@@ -40,6 +40,27 @@ class WaitEvent(StreamEvent):
     """How long it waits."""
 
 
+class ProgressEvent(StreamEvent):
+    """A tool tells how far a call is."""
+
+    event: Literal["progress"] = "progress"
+
+    path: list[str] = Field(default_factory=list)
+    """Nodes around the agent, from the outermost."""
+
+    tool: str
+    """Name of the tool."""
+
+    done: float
+    """How much is done, in a unit of the tool's own."""
+
+    total: float | None
+    """Of how much; None where the tool does not know."""
+
+    message: str
+    """What it does now; may be empty."""
+
+
 class NudgeEvent(StreamEvent):
     """The agent repeats itself and was told so."""
 

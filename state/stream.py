@@ -16,7 +16,7 @@ from pydantic import (
 
 from .errors import UsageError
 from .metrics import TaskMetrics
-from .notices import NudgeEvent, SaidEvent, StreamEvent, WaitEvent
+from .notices import NudgeEvent, ProgressEvent, SaidEvent, StreamEvent, WaitEvent
 from .outcome import Status, Usage
 from .plan_data import PlanData, StepData
 from .question import QuestionKind
@@ -234,6 +234,7 @@ Event = Annotated[
     | QuestionEvent
     | SaidEvent
     | WaitEvent
+    | ProgressEvent
     | NudgeEvent
     | PlanStepEvent
     | DifferenceEvent

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from json import dumps
 from typing import Protocol, TextIO
 
-from ...state.notices import NudgeEvent, SaidEvent, WaitEvent
+from ...state.notices import NudgeEvent, ProgressEvent, SaidEvent, WaitEvent
 from ...state.outcome import Usage
 from ...state.plan import MARKS
 from ...state.plan_data import StepData
@@ -112,6 +112,9 @@ def event_lines(event: Event) -> Iterator[str]:
             yield f"{_place(event.path)}  repeats itself: {brief(event.text)}"
         case WaitEvent():
             yield f"{_place(event.path)}waits {event.seconds:.1f} s: {brief(event.message)}"
+        case ProgressEvent():
+            far = f"{event.done:g}" + (f" of {event.total:g}" if event.total else "")
+            yield f"{_place(event.path)}  {event.tool} at {far}: {brief(event.message)}".removesuffix(": ")
         case SaidEvent():
             yield f"{_place(event.path)}you said: {brief(event.text)}"
         case PlanStepEvent():

@@ -9,6 +9,7 @@ from langgraph.types import Command
 from mcp_maze import Maze, until
 from mcp_servers import command_of
 
+from clew.apps.drive import drive
 from clew.checkpoints.open import open_saver
 from clew.graphs import AgentSpec, create_agent
 from clew.models.scripted import ScriptedModel
@@ -162,6 +163,15 @@ async def test_tools_that_appear_are_offered_in_the_next_step(tmp_path):
     state = await story.run()
     assert "maze__hall" in story.offered[2]
     assert story.results(state)[2] == "you are in hall"
+
+
+async def test_the_progress_of_a_call_is_told_while_it_runs(tmp_path):
+    story = Story(tmp_path, call("maze__walk", seconds=0.2), END)
+    async with open_saver(str(tmp_path / "clew.db")) as saver:
+        events = [event async for event in drive(story.graph(saver), "t", GO)]
+        await resources().close_all()
+    told = [(each.tool, each.done, each.total, each.message) for each in events if each.event == "progress"]
+    assert told == [("maze__walk", step, 5, f"step {step}") for step in range(5)]
 
 
 async def test_a_stopped_run_cancels_its_call_at_the_server(tmp_path):
