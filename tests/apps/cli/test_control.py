@@ -123,6 +123,20 @@ def test_each_order_is_obeyed_once_though_the_process_is_killed_before_and_after
     assert [text for _, text in messages(clew)].count("hear this") == 1
 
 
+def test_what_was_read_is_not_read_again_after_a_kill(clew, working, calls, folder):
+    second = calls(("bash", {"command": "touch second; sleep 3600"}))
+    process = working(second, "Done.")
+    clew("say", "t1", "hear this")
+    (folder / "go").touch()
+    wait_for(folder / "second", process)  # the think before it read what was said
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    result = clew("resume", "t1", "--json")
+    assert (result.code, result.end["answer"]) == (0, "Done.")
+    assert [text for _, text in messages(clew)].count("hear this") == 1
+    assert not [event for event in result.events if event["event"] == "said"]
+
+
 def test_on_a_thread_that_nobody_runs_orders_are_kept_and_a_stop_ends_it_at_once(clew, script, calls):
     question = calls(("ask_human", {"inquire": "Which?"}))
     model = script(question, calls(("str_replace_editor", {"command": "view", "path": "."})), "Done.")
