@@ -151,7 +151,7 @@ def continue_flow(state: Mapping[str, Any]) -> Command[str]:
 def cancel_flow(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The node and the update of the state by which a plan run that nobody runs is stopped.
 
-    `state` holds the values of the thread. `finalize` is left to run.
+    `state` holds the values of the thread. `schedule` and `finalize` are left to run.
     """
     before = state.get("progress") or first_progress(state, task=0)
     update: dict[str, Any] = {"progress": {**before, "ending": stopped_ending()}, "status": "running", "outcome": None}
@@ -159,7 +159,7 @@ def cancel_flow(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if plan and (begun := steps_under_way(plan)):
         now = time.time()
         update["plan"] = dump_operations([FinishStep(step=step.id, status="not_started", at=now) for step in begun])
-    return "schedule", update
+    return "record", update  # its route needs nothing but the state, and leads to the end
 
 
 def _agent_graph(

@@ -77,7 +77,7 @@ def test_a_limit_that_is_no_limit_is_a_usage_error(clew, model, flag, value):
     assert value in refused.err
 
 
-def test_a_plan_asks_at_the_limit_of_its_run_and_goes_on_with_a_higher_one(clew, calls, folder):
+def test_a_plan_asks_at_the_limit_of_its_run_can_be_stopped_there_and_goes_on_with_a_higher_one(clew, calls, folder):
     steps = [{"text": "look"}, {"text": "tell"}]
     planned = calls(("planning", {"command": "create", "title": "t", "steps": steps}))
     done = calls(("terminate", {"status": "success", "answer": "done"}))
@@ -89,5 +89,10 @@ def test_a_plan_asks_at_the_limit_of_its_run_and_goes_on_with_a_higher_one(clew,
     (folder / "plan.json").write_text(json.dumps({"scripts": scripts}))
     waiting = clew("plan", "look and tell", "--model", model, "--thread", "p", "--json", "--max-steps", "1")
     assert (waiting.code, waiting.end["reason"]) == (3, "limit"), waiting.out
+    stopping = clew("stop", "p", "--debug")
+    assert stopping.out == "thread p is stopped\n", stopping.err
+    stopped = json.loads(clew("show", "p", "--json").out)
+    assert (stopped["status"], stopped["reason"], stopped["questions"]) == ("cancelled", "stopped", [])
+    assert [step["status"] for step in stopped["plan"]["steps"]] == ["completed", "not_started"]
     again = clew("resume", "p", "--max-steps", "5", "--json")
     assert (again.code, again.end["status"], again.end["steps"]) == (0, "finished", 2)
