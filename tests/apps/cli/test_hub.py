@@ -90,3 +90,15 @@ def test_the_hub_is_listed_with_its_agents_and_drawn(clew):
     assert "repo_study, code_act, verifier" in listed
     drawn = clew("graph", "hub").out
     assert all(edge in drawn for edge in ("study -.-> code", "code -.-> verify", "verify -.-> code"))
+
+
+def test_the_run_of_the_hub_is_written_with_the_runs_of_its_roles(clew, model, folder):
+    assert clew(*RUN, "--model", model).code == 0
+    assert clew("export", "t", "--trajectory", "hub.json").code == 0
+    children = json.loads((folder / "hub.json").read_text())["children"]
+    assert [child["node"] for child in children] == ["study", *["code", "verify"] * 2]
+    assert [event["action"] for event in children[1]["events"] if "action" in event] == ["message", "run", "finish"]
+    metrics = json.loads(clew("show", "t", "--json").out)["metrics"]
+    assert metrics["usage"]["llm_calls"] == 9
+    assert [part["usage"]["llm_calls"] for part in metrics["subtasks"]] == [0, 1, 2, 2, 2, 2]
+    assert metrics["tool_calls"] == sum(part["tool_calls"] for part in metrics["subtasks"]) == 9
