@@ -193,6 +193,7 @@ async def test_annotations_decide_what_may_run_again_and_what_a_person_sees_firs
     assert story.results(state)[:2] == ["you see left", "marked left"]
 
 
+@pytest.mark.needs("node")
 async def test_a_question_of_an_older_server_waits_with_its_call_and_is_lost_with_its_process(tmp_path):
     command = command_of("@modelcontextprotocol/server-everything")
     if command is None:
@@ -209,6 +210,7 @@ async def test_a_question_of_an_older_server_waits_with_its_call_and_is_lost_wit
     assert "may or may not have taken effect" in story.results(state)[1]
 
 
+@pytest.mark.needs("node")
 async def test_pictures_go_to_models_that_see(tmp_path):
     command = command_of("@modelcontextprotocol/server-everything")
     if command is None:

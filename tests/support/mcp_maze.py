@@ -88,7 +88,7 @@ class Maze:
         if self.remote:
             self.remote.kill()
         else:
-            [process] = children(str(MAZE))
+            [process] = children(f"{MAZE} stdio")
             os.kill(process, signal.SIGKILL)
 
     def noted(self):

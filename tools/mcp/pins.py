@@ -6,11 +6,13 @@ anything, so the tool is withheld until a person has looked at the change.
 
 from __future__ import annotations
 
+import fcntl
 import json
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...state.errors import UsageError
@@ -56,19 +58,20 @@ class Pins:
         Raises:
             UsageError: the file is not to be read or written.
         """
-        pins = self._read()
-        known, changed, fresh = pins.setdefault(_key(server), {}), [], False
-        for tool in tools:
-            digest, entry = definition_hash(tool), known.get(tool.name)
-            if entry is None:
-                known[tool.name] = {ACCEPTED: digest, "description": tool.description or ""}
-                fresh = True
-            elif entry[ACCEPTED] != digest:
-                before, after = entry.get("description", ""), tool.description or ""
-                changed.append(Changed(server.name, tool.name, digest, before, after))
-        if fresh:
-            self._write(pins)
-        return changed
+        with self._alone():
+            pins = self._read()
+            known, changed, fresh = pins.setdefault(_key(server), {}), [], False
+            for tool in tools:
+                digest, entry = definition_hash(tool), known.get(tool.name)
+                if entry is None:
+                    known[tool.name] = {ACCEPTED: digest, "description": tool.description or ""}
+                    fresh = True
+                elif entry[ACCEPTED] != digest:
+                    before, after = entry.get("description", ""), tool.description or ""
+                    changed.append(Changed(server.name, tool.name, digest, before, after))
+            if fresh:
+                self._write(pins)
+            return changed
 
     def is_refused(self, server: McpServer, change: Changed) -> bool:
         """Whether a person has refused just this definition."""
@@ -77,11 +80,20 @@ class Pins:
 
     def settle(self, server: McpServer, change: Changed, *, accept: bool) -> None:
         """Keep what a person decided about a changed definition."""
-        pins = self._read()
-        known = pins.setdefault(_key(server), {})
-        entry = {**known.get(change.tool, {}), (ACCEPTED if accept else REFUSED): change.digest}
-        known[change.tool] = {**entry, "description": change.after} if accept else entry
-        self._write(pins)
+        with self._alone():
+            pins = self._read()
+            known = pins.setdefault(_key(server), {})
+            entry = {**known.get(change.tool, {}), (ACCEPTED if accept else REFUSED): change.digest}
+            known[change.tool] = {**entry, "description": change.after} if accept else entry
+            self._write(pins)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other agents and processes from the file between its reading and its writing."""
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._file.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _read(self) -> dict[str, Any]:
         try:
@@ -105,7 +117,7 @@ def definition_hash(tool: Tool) -> str:
 def write_private(file: Path, text: str) -> None:
     """Write a file that only its owner may read, all of it or nothing. Blocking."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    draft = file.with_name(f".{file.name}.{token_hex(8)}")
     draft.touch(mode=0o600)
     draft.write_text(text, encoding="utf-8")
     draft.replace(file)

@@ -14,9 +14,30 @@ async def open_tools(tmp_path):
     await resources().close_all()
 
 
+@pytest.fixture(scope="module")
+def shared():
+    """Test servers that listen on a port, by transport, for all tests of a file that leave them as they are."""
+    mazes = {}
+    yield mazes
+    for maze in mazes.values():
+        maze.remote.kill()
+
+
 @pytest.fixture(params=["stdio", "sse", "http"])
-async def maze(request, tmp_path):
-    """The test server over each transport."""
+async def maze(request, tmp_path, tmp_path_factory, shared):
+    """The test server over each transport, with empty notes."""
+    if request.param == "stdio":
+        return Maze("stdio", tmp_path)
+    if request.param not in shared:
+        shared[request.param] = Maze(request.param, tmp_path_factory.mktemp(request.param))
+        await shared[request.param].start()
+    shared[request.param].notes.write_text("")
+    return shared[request.param]
+
+
+@pytest.fixture(params=["stdio", "sse", "http"])
+async def mortal_maze(request, tmp_path):
+    """A test server of its own over each transport, which may be killed."""
     maze = Maze(request.param, tmp_path)
     await maze.start()
     yield maze

@@ -1,4 +1,5 @@
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from mcp_types import Tool
@@ -43,3 +44,11 @@ def test_the_file_is_private_and_a_broken_one_is_told(tmp_path):
     (tmp_path / FILE).write_text("{")
     with pytest.raises(UsageError, match="delete it to accept anew"):
         Pins(tmp_path).changed(MAZE, [tool()])
+
+
+def test_agents_that_meet_tools_at_the_same_time_lose_none(tmp_path):
+    servers = [read_server(f"maze{number}", {"command": f"maze{number}"}) for number in range(16)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda server: Pins(tmp_path).changed(server, [tool()]), servers))
+    changed = [Pins(tmp_path).changed(server, [tool(description="Another.")]) for server in servers]
+    assert [len(each) for each in changed] == [1] * 16
