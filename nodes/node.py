@@ -7,11 +7,15 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import cache, wraps
+from inspect import signature
 from threading import Thread
 from time import perf_counter
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_type_hints
 
+from langchain_core.runnables import RunnableConfig
+from langgraph._internal._constants import CONFIG_KEY_RUNTIME
 from langgraph._internal._runnable import RunnableCallable
+from langgraph.runtime import Runtime
 
 from ..models.retries import counting_retries
 from ..state.metrics import no_counts, with_seconds
@@ -38,8 +42,26 @@ def node(
 
 
 def route(function: Callable[..., Coroutine[Any, Any, Any]]) -> RunnableCallable:
-    """A routing function for both ways; a sync one would cost a thread hop at each step."""
-    return RunnableCallable(_blocking(function), function, trace=False, recurse=False)
+    """A routing function for both ways; a sync one would cost a thread hop at each step.
+
+    LangGraph's `update_state` routes without a runtime; there the function gets an empty one.
+    """
+    routed = _with_runtime(function) if "runtime" in signature(function).parameters else function
+    return RunnableCallable(_blocking(routed), routed, trace=False, recurse=False)
+
+
+def _with_runtime(function: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    takes_config = "config" in signature(function).parameters
+
+    async def routed(state: Any, config: RunnableConfig) -> Any:
+        runtime = config.get("configurable", {}).get(CONFIG_KEY_RUNTIME) or Runtime()
+        if takes_config:
+            return await function(state, config=config, runtime=runtime)
+        return await function(state, runtime=runtime)
+
+    # From the annotation of the state LangGraph learns which channels the route reads.
+    routed.__annotations__["state"] = get_type_hints(function)["state"]
+    return routed
 
 
 def _timed(function: Callable[..., Coroutine[Any, Any, Any]], name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
