@@ -60,7 +60,7 @@ async def connect(
     Raises:
         Lost: the program cannot be started, the address not reached, or the server not be talked to.
     """
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+    with await asyncio.to_thread(tempfile.TemporaryFile, "w+", encoding="utf-8", errors="replace") as said:
         try:
             # A cancellation of asyncio's own would reach into the SDK's shutdown, which hangs then.
             with anyio.fail_after(server.connect_timeout) as patience:
@@ -68,7 +68,7 @@ async def connect(
                     _watched(await _transport(server, sign_in, said), lost),
                     message_handler=on_message,
                     elicitation_callback=on_elicitation,
-                    client_info=Implementation(name="clew", version=_version()),
+                    client_info=Implementation(name="clew", version=await asyncio.to_thread(_version)),
                 )
                 async with client:
                     patience.deadline = math.inf

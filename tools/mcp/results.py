@@ -8,6 +8,7 @@ import mimetypes
 from base64 import b64decode
 from collections.abc import Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..image_blocks import Content, image_block, with_images
@@ -67,7 +68,12 @@ def _image(data: str, mime_type: str) -> dict[str, Any]:
 
 async def _kept(what: str, data: str, mime_type: str, workspace: Workspace) -> str:
     content = b64decode(data)
+    path = await asyncio.to_thread(_keep, content, mime_type, workspace)
+    return f"[{what}: {mime_type}, {len(content)} bytes, kept in {workspace.name(path)}]"
+
+
+def _keep(content: bytes, mime_type: str, workspace: Workspace) -> Path:
     name = f"{sha256(content).hexdigest()[:16]}{mimetypes.guess_extension(mime_type) or '.bin'}"
     path = workspace.private(FOLDER, name)
-    await asyncio.to_thread(path.write_bytes, content)
-    return f"[{what}: {mime_type}, {len(content)} bytes, kept in {workspace.name(path)}]"
+    path.write_bytes(content)
+    return path

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -202,6 +203,8 @@ MOST_OFFERS = 32
 def _session_class() -> type[ServerSession]:
     try:
         from .session import ServerSession
+
+        import_module("jsonschema")  # the SDK imports it at the first result, and it reads files
     except ModuleNotFoundError as error:
         raise UsageError(f"MCP servers need the package {error.name!r}: pip install 'clew[mcp]'") from error
     return ServerSession

@@ -5,6 +5,7 @@ import sys
 from uuid import uuid4
 
 import pytest
+from blockbuster import blockbuster_ctx
 from mcp_maze import MAZE, Maze, children, eventually, until
 
 from clew.state.errors import ToolFailure
@@ -134,3 +135,10 @@ async def test_all_agents_of_a_thread_share_one_process_which_ends_with_it(tmp_p
     assert len(children(f"{MAZE} stdio")) == 1
     await resources().close(Scope("t"))
     assert children(f"{MAZE} stdio") == []
+
+
+async def test_nothing_of_it_blocks_the_event_loop(tmp_path, open_tools):
+    tools = open_tools(maze=Maze("stdio", tmp_path).fields)
+    with blockbuster_ctx():
+        result = await tools.call("maze__look", where="ahead")
+    assert result.content == "you see ahead"
