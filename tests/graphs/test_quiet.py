@@ -28,9 +28,9 @@ TASK = {"messages": [("user", "2 + 2?")]}
 async def test_a_listener_hears_of_every_node_below_the_run_of_the_graph(tmp_path):
     runs = Runs()
     await agent(tmp_path).ainvoke(TASK, {"callbacks": [runs]})
-    assert runs.names == ["answerer", "think", "terminate"]
+    assert runs.names == ["answerer", "__start__", "think", "terminate"]
     whole = next(iter(runs.parents))
-    assert list(runs.parents.values()) == [None, whole, whole]
+    assert list(runs.parents.values()) == [None, whole, whole, whole]
 
 
 async def test_events_name_the_nodes(tmp_path):

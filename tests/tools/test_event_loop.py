@@ -1,8 +1,9 @@
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
+from clew.state.sandbox import SandboxOptions
+from clew.state.tools import ToolSettings
 from clew.tools.catalog import open_tools
-from clew.tools.sandbox.limits import SandboxOptions
 
 CALLS = [
     ("bash", {"command": "seq 1 100000"}),
@@ -24,5 +25,6 @@ def blockbuster():
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
 async def test_no_tool_blocks_the_event_loop(name, arguments, tmp_path, backend, blockbuster: BlockBuster):
     """`langgraph dev` refuses to run what does, by the same means."""
-    async with open_tools([name], workspace=tmp_path, sandbox=SandboxOptions(backend=backend)) as [tool]:
+    settings = ToolSettings(sandbox=SandboxOptions(backend=backend))
+    async with open_tools([name], workspace=tmp_path, settings=settings) as [tool]:
         assert await tool.ainvoke(arguments, {"configurable": {"thread_id": "t"}})
