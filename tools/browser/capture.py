@@ -14,6 +14,7 @@ from playwright.async_api import Frame, Page
 from typing_extensions import NotRequired, TypedDict
 
 from ...state.errors import ToolFailure
+from .closed_roots import reveal
 from .scripts.library import function
 from .settings import BrowserSettings
 
@@ -43,6 +44,9 @@ class Collected(TypedDict):
     items: list[list[Any]]
     beyond: Beyond
     token: str
+    declared: int
+    """How often a script put in HTML that may declare shadow roots."""
+
     still: float
     title: str
     ready: str
@@ -85,11 +89,12 @@ class Capture:
 
 
 class Collector:
-    """Looks at pages. Remembers which element holds which frame, since that never changes."""
+    """Looks at pages. Remembers which element holds which frame, and where closed shadow roots were looked for."""
 
     def __init__(self, settings: BrowserSettings) -> None:
         self._settings = settings
         self._numbers: WeakKeyDictionary[Frame, int] = WeakKeyDictionary()
+        self._revealed: WeakKeyDictionary[Frame, tuple[str, int]] = WeakKeyDictionary()
 
     async def settled(self, page: Page) -> Capture:
         """Look until two captures in a row are equal and the page is at rest, within the bound of the settings.
@@ -100,15 +105,26 @@ class Collector:
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settings.settle_seconds
-        capture = await self.capture(page, twice=True)
+        capture = await self._look(page, twice=True)
         if capture.at_rest and capture.main.get("same"):
             return capture
         while loop.time() < deadline:
             await asyncio.sleep(SHORT_PAUSE_SECONDS if capture.at_rest else LONG_PAUSE_SECONDS)
-            before, capture = capture, await self.capture(page)
+            before, capture = capture, await self._look(page)
             if capture.at_rest and capture.same(before):
                 break
         return capture
+
+    async def _look(self, page: Page, *, twice: bool = False) -> Capture:
+        capture = await self.capture(page, twice=twice)
+        documents = {frame: (found["token"], found["declared"]) for frame, found in capture.frames.items()}
+        new = [frame for frame, document in documents.items() if self._revealed.get(frame) != document]
+        if not new:
+            return capture
+        # What still loads may declare more.
+        loaded = [frame for frame in new if capture.frames[frame]["ready"] != "loading"]
+        self._revealed.update((frame, documents[frame]) for frame in loaded)
+        return await self.capture(page, twice=twice) if await reveal(page, new) else capture
 
     async def capture(self, page: Page, *, twice: bool = False) -> Capture:
         """Look once: the top frame, then the frames that show in it, and so on.

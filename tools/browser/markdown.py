@@ -10,6 +10,7 @@ from playwright.async_api import Frame, Page
 
 from ..web.markdown import to_markdown
 from .address import BLANK
+from .closed_roots import reveal
 from .scripts.library import function
 
 FRAME_SECONDS = 5.0
@@ -17,6 +18,7 @@ FRAME_SECONDS = 5.0
 
 async def page_markdown(page: Page) -> str:
     """What a page says, its shadow roots and frames included, as Markdown."""
+    await reveal(page, page.frames)
     documents = await asyncio.gather(*map(_html, page.frames))
     parts = []
     for frame, html in zip(page.frames, documents, strict=True):

@@ -9,6 +9,7 @@ from typing import Any
 from playwright.async_api import Frame
 
 from ....state.errors import ToolFailure
+from ..closed_roots import reveal
 from ..failures import failures_of
 from ..scripts.library import function
 from ..session import BrowserSession
@@ -31,6 +32,7 @@ async def scroll_to_text(session: BrowserSession, text: str) -> str:
     """Bring a text of the page into view."""
     page = await session.page()
     with failures_of("the page could not be searched"):
+        await reveal(page, page.frames)
         for frame in page.frames:
             if await _ask(frame, "scrollToText", {"text": text}):
                 return f"scrolled to {text!r}"

@@ -177,6 +177,7 @@ function look(options) {
     items,
     beyond,
     token: TRACKER.token(),
+    declared: TRACKER.declared,
     still: TRACKER.still(),
     title: document.title,
     ready: document.readyState,

@@ -20,6 +20,9 @@
     listeners: new WeakSet(),
     roots: new WeakMap(),
 
+    // How often a script may have put in HTML that declares shadow roots.
+    declared: 0,
+
     // Identity of the current document: a window may outlive its document.
     token() {
       if (!documents.has(document)) {
@@ -74,4 +77,12 @@
     tracker.roots.set(this, root);
     return root;
   };
+
+  for (const { prototype } of [Element, ShadowRoot]) {
+    const put = prototype.setHTMLUnsafe;
+    if (put) prototype.setHTMLUnsafe = function setHTMLUnsafe(...given) {
+      tracker.declared++;
+      return put.apply(this, given);
+    };
+  }
 })();
