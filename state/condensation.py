@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 
 class _Condenser(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Recent(_Condenser):

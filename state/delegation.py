@@ -14,7 +14,7 @@ from .outcome import Status, Usage
 class DelegateReport(BaseModel):
     """How a delegated task ended: the artifact of the one observation that the delegating agent gets."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: Literal["delegate"] = "delegate"
     """Tells it from the artifacts of tools."""

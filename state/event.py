@@ -23,7 +23,7 @@ NOWHERE = -1
 class HistoryEvent(BaseModel):
     """One event of a history. It is never changed, and takes no field that it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     id: int = NOWHERE
     """Place in the history, from 0."""

@@ -27,7 +27,7 @@ ROLES: tuple[Role, ...] = ("study", "code", "verify")
 class Verdict(BaseModel):
     """The outputs of the verifying agent (the seed's VerifierAgent)."""
 
-    model_config = ConfigDict(frozen=True, strict=True)
+    model_config = ConfigDict(frozen=True, strict=True, defer_build=True)
 
     completed: bool
     """Whether all that the task asks for is done."""

@@ -50,7 +50,7 @@ PLACES = {"${workspaceFolder}": Path.cwd, "${userHome}": Path.home}
 class McpOAuth(BaseModel):
     """How to sign in to one server: the `[mcp.servers.NAME.oauth]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     client_id: str | None = None
     """Id of a client that is registered already; None registers one by itself."""
@@ -74,7 +74,7 @@ class McpOAuth(BaseModel):
 class McpServer(BaseModel):
     """One server: started as a process, or reached by its address."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
     name: str = Field("", max_length=100)
     """Name of the server; part of the names of its tools."""
@@ -161,7 +161,7 @@ KNOWN = frozenset({*McpServer.model_fields, "httpUrl", "serverUrl", "includeTool
 class McpSettings(BaseModel):
     """The `[mcp]` table: which servers there are."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     config: Path | None = None
     """File with `mcpServers` as other programs write it; its servers join those of the table, which are stronger."""

@@ -8,7 +8,7 @@ from .plan import Plan, PlanStep, StepStatus
 
 
 class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class StepData(_Data):
