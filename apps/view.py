@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
@@ -73,7 +73,29 @@ def thread_config(thread: str, checkpoint: str | None = None) -> RunnableConfig:
 async def view_thread(saver: BaseCheckpointSaver[Any], thread: str) -> ThreadView:
     """Read where a thread stands; `idle` for one without checkpoints."""
     saved = await saver.aget_tuple(thread_config(thread))
-    return view_checkpoint(thread, saved) if saved else ThreadView(thread)
+    if saved is None:
+        return ThreadView(thread)
+    view = view_checkpoint(thread, saved)
+    usage = view.usage + await _unfinished_usage(saver, saved)
+    return replace(view, usage=usage, metrics=view.metrics.model_copy(update={"usage": usage}))
+
+
+async def _unfinished_usage(saver: BaseCheckpointSaver[Any], saved: CheckpointTuple) -> Usage:
+    """What the agents used so far whose tasks follow a checkpoint: its own progress counts them when all have ended.
+
+    LangGraph keeps the checkpoints of a task's graph under `<node>:<task id>`.
+    """
+    place = saved.config["configurable"]
+    outer = [place["checkpoint_ns"]] if place.get("checkpoint_ns") else []
+    used = Usage()
+    for task in dict.fromkeys(task for task, _, _ in saved.pending_writes or []):
+        for name in dict.fromkeys(due_nodes(saved.checkpoint["channel_values"])):
+            own = {"thread_id": place["thread_id"], "checkpoint_ns": "|".join([*outer, f"{name}:{task}"])}
+            child = await saver.aget_tuple({"configurable": own})
+            if child is not None:
+                progress = child.checkpoint["channel_values"].get("progress") or {}
+                used += Usage.model_validate(progress.get("usage") or {}) + await _unfinished_usage(saver, child)
+    return used
 
 
 def view_checkpoint(thread: str, saved: CheckpointTuple) -> ThreadView:

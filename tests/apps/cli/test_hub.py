@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -34,6 +35,16 @@ def reply(messages, tools):
     return call("terminate", status="success", answer="I wrote it.")
 """
 
+
+ORDER = """
+import subprocess
+from pathlib import Path
+
+
+def order():
+    if Path("asked").read_text().split() == ["study"]:
+        subprocess.run({order!r}, check=True, stdout=subprocess.DEVNULL)
+"""
 
 RUN = ("run", "write a note", "--agent", "hub", "--thread", "t")
 
@@ -102,3 +113,31 @@ def test_the_run_of_the_hub_is_written_with_the_runs_of_its_roles(clew, model, f
     assert metrics["usage"]["llm_calls"] == 9
     assert [part["usage"]["llm_calls"] for part in metrics["subtasks"]] == [0, 1, 2, 2, 2, 2]
     assert metrics["tool_calls"] == sum(part["tool_calls"] for part in metrics["subtasks"]) == 9
+
+
+def ordering(folder, command):
+    """A model whose first study gives an order, as another terminal would, while it ends its turn."""
+    order = [sys.executable, "-m", "clew.apps.cli.main", command, "t"]
+    study = 'return call("terminate", status="success", answer="There is nothing yet.")'
+    ordered = SCRIPT.replace(study, f"order()\n        {study}")
+    (folder / "ordering.py").write_text(f"{ORDER.format(order=order)}\n{ordered}")
+    return f"script:{folder / 'ordering.py'}"
+
+
+def test_a_pause_between_two_turns_waits_there_and_a_resume_goes_on(clew, folder):
+    begun = clew(*RUN, "--model", ordering(folder, "pause"), "--json")
+    assert (begun.code, begun.end["status"], begun.end["reason"]) == (3, "waiting", "paused")
+    [question] = [event for event in begun.events if event["event"] == "question"]
+    assert (question["path"], asked(folder)) == (["hub"], ["study"])
+    resumed = clew("resume", "t", "--json")
+    assert (resumed.code, resumed.end["reason"]) == (0, "verified")
+    assert asked(folder) == ["study", *["code", "code", "verify", "verify"] * 2]
+
+
+def test_a_stop_while_an_agent_ends_its_turn_ends_the_run_and_a_resume_takes_it_up(clew, folder):
+    stopped = clew(*RUN, "--model", ordering(folder, "stop"), "--json")
+    assert (stopped.code, stopped.end["status"], stopped.end["reason"]) == (1, "cancelled", "stopped")
+    assert asked(folder) == ["study"]
+    resumed = clew("resume", "t", "--json")
+    assert (resumed.code, resumed.end["reason"]) == (0, "verified")
+    assert asked(folder)[-8:] == ["code", "code", "verify", "verify"] * 2
