@@ -61,14 +61,14 @@ def submit_node(agent: RemoteAgent) -> RunnableCallable:
     """The node that sends the newest message: the task, or the answer to a question."""
 
     async def submit(state: RemoteState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        from a2a.types import Part
-
         newest, earlier = state["messages"][-1], state.get("remote")
         answers = earlier if earlier and earlier["state"] == "input_required" else None
         configurable = config.get("configurable", {})
         place = [configurable.get("thread_id"), configurable.get("checkpoint_ns"), newest.id, earlier and earlier["id"]]
         try:
             async with _reach(agent) as remote:
+                from a2a.types import Part
+
                 task = await remote.submit(
                     [Part(text=text_of(newest.content))],
                     sha256(json.dumps(place).encode()).hexdigest()[:32],

@@ -172,3 +172,11 @@ async def test_the_command_line_runs_answers_and_stops_it(served, tmp_path):
     await clew("stop", "t2")
     code, end = await clew("show", "t2", "--json")
     assert end["status"] == "cancelled"
+
+
+async def test_without_the_extra_its_name_is_told(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("a2a.", "clew.tools.a2a.client"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "a2a", None)
+    with pytest.raises(UsageError, match=r"needs the package 'a2a\S*': pip install 'clew\[a2a,web\]'"):
+        await create_agent("a2a:http://127.0.0.1:1").ainvoke(task("hello"))
