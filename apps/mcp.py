@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,9 @@ class McpServer:
         self._runs = runs
         self._graphs = {graph.name: graph for graph in graphs}
         self._tools = {tool.name: tool for tool in tools}
-        self.server: Server[Any] = Server(NAME, on_list_tools=self._list, on_call_tool=self._call)
+        self.server: Server[Any] = Server(
+            NAME, version=version(NAME), on_list_tools=self._list, on_call_tool=self._call
+        )
         """The server of the SDK, to be run on a transport."""
         security = RequestStateSecurity(keys=[key], ttl=WAITING_SECONDS, bind_principal=_caller)
         self.server.middleware.append(RequestStateBoundary(security, default_audience=NAME))

@@ -65,7 +65,7 @@ async def _report(client: Client, listing: Listing) -> McpReport:
     prompts = (await client.list_prompts()).prompts if listing.prompts else []
     return McpReport(
         server.name,
-        program=f"{info.name} {info.version}" if info else "",
+        program=f"{info.name} {info.version}".strip() if info else "",
         protocol=client.protocol_version,
         tools=_tools(listing),
         resources=[*(str(each.uri) for each in resources), *(each.uri_template for each in templates)],
