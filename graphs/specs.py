@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
 
@@ -78,8 +78,12 @@ AGENTS: Mapping[str, AgentSpec] = _Agents()
 """All specs by name. Going through them logs each plug-in that is refused."""
 
 
-def agent_spec(spec: AgentSpec | str) -> AgentSpec:
+def agent_spec(spec: AgentSpec | str, others: Sequence[str] = ()) -> AgentSpec:
     """The spec itself, or the one of that name; `a2a:URL` names the agent whose card is found there.
+
+    Args:
+        spec: a spec or its name.
+        others: further names that the caller knows, for the advice about a name that there is not.
 
     Raises:
         UsageError: there is no agent of that name, or it is a plug-in that is broken.
@@ -91,7 +95,7 @@ def agent_spec(spec: AgentSpec | str) -> AgentSpec:
         return AgentSpec(name=remote_name(address), description=f"The agent at {address}.", remote=address)
     if spec in AGENTS:
         return AGENTS[spec]
-    names = list(AGENTS)
+    names = [*AGENTS, *others]
     near = get_close_matches(spec, names, n=1)
     advice = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
     raise UsageError(f"no agent {spec!r}; {advice}")

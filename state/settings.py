@@ -84,13 +84,13 @@ class Price(BaseModel):
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
-    input: float = 0.0
+    input: NonNegativeFloat = 0.0
     """Per million input tokens."""
 
-    cached_input: float | None = None
+    cached_input: NonNegativeFloat | None = None
     """Per million cached input tokens; None for the input price."""
 
-    output: float = 0.0
+    output: NonNegativeFloat = 0.0
     """Per million output tokens."""
 
 
@@ -191,7 +191,7 @@ class Settings(ToolSettings):
         try:
             return ModelSettings.model_validate({**shared, **own})
         except ValidationError as error:
-            raise UsageError(f"[llm] settings: {first_line(error)}") from error
+            raise UsageError(f"[llm] settings: {_setting(error)}") from error
 
 
 def folder_name(thread: str) -> str:
@@ -211,16 +211,32 @@ def load_settings(**flags: Any) -> Settings:
     Raises:
         UsageError: a setting is unknown or malformed.
     """
+    from pydantic_settings import SettingsError
+
     try:
         settings: Settings = layered(Settings)(**{name: value for name, value in flags.items() if value is not None})
         return settings
     except ValidationError as error:
-        raise UsageError(f"settings: {first_line(error)}") from error
+        raise UsageError(f"settings: {_setting(error)}") from error
+    except SettingsError as error:
+        advice = "one setting a variable, such as CLEW_LIMITS__MAX_STEPS=100"
+        raise UsageError(f"environment: {error}; set a table as JSON, or {advice}") from error
+    except OSError as error:
+        raise UsageError(
+            f"{SETTINGS_FILE} cannot be read ({error.strerror}): mend the access to it, or move it away"
+        ) from error
     except ValueError as error:
         raise UsageError(f"{SETTINGS_FILE}: {error}") from error
+
+
+def _setting(error: ValidationError) -> str:
+    if error.errors(include_url=False)[0]["type"] != "extra_forbidden":
+        return first_line(error)
+    name = first_line(error).partition(": ")[0]
+    return f"{name}: there is no such setting; clew.example.toml shows all"
 
 
 def first_line(error: ValidationError) -> str:
     """One sentence for a validation error: the field and what is wrong with it."""
     problem = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, problem['loc'])) or 'value'}: {problem['msg']}"
+    return f"{'.'.join(map(str, problem['loc'])) or 'value'}: {problem['msg'].removeprefix('Value error, ')}"

@@ -39,7 +39,7 @@ def build_parser() -> ArgumentParser:
     ):
         _add(commands, name, help)
     demo = _add(commands, "demo", "watch the real graph do a real task with a scripted model")
-    demo.add_argument("--workspace", type=Path, metavar="DIR", help="folder of the demo's files")
+    demo.add_argument("--workspace", type=_folder, metavar="DIR", help="folder of the demo's files")
     return parser
 
 
@@ -70,11 +70,11 @@ def _add_plan(commands: Commands[ArgumentParser]) -> None:
 
 
 def _add_task(parser: ArgumentParser) -> None:
-    parser.add_argument("task", metavar="TASK", help="what is to be done, in plain words")
+    parser.add_argument("task", type=_words, metavar="TASK", help="what is to be done, in plain words")
     parser.add_argument("--model", metavar="NAME", help="such as openai:gpt-5, script:FILE or replay:FILE")
     parser.add_argument("--thread", metavar="ID", help="id of the thread; an ended one gets the task as its next")
     parser.add_argument("--image", type=Path, metavar="FILE", action="append", default=[], help="show it to the model")
-    parser.add_argument("--workspace", type=Path, metavar="DIR", help="folder of the run's files")
+    parser.add_argument("--workspace", type=_folder, metavar="DIR", help="folder of the run's files")
     _add_driving(parser)
 
 
@@ -95,7 +95,7 @@ def _add_resume(commands: Commands[ArgumentParser]) -> None:
     parser.add_argument("--reject", metavar="[ID=]REASON", action="append", default=[], help="reject all, or one by id")
     parser.add_argument("--edit", metavar="[ID=]JSON", action="append", default=[], help="approve with these arguments")
     parser.add_argument("--model", metavar="NAME", help="another model than the thread's")
-    parser.add_argument("--workspace", type=Path, metavar="DIR", help="another folder than the thread's")
+    parser.add_argument("--workspace", type=_folder, metavar="DIR", help="another folder than the thread's")
     _add_driving(parser)
 
 
@@ -144,7 +144,7 @@ def _add_threads(commands: Commands[ArgumentParser]) -> None:
     fork.add_argument("--at", metavar="CHECKPOINT", required=True, help="id, or its beginning, as `clew history` shows")
     fork.add_argument("--to", metavar="NEW", help="begin a new thread there; without it the thread itself is set back")
     history.add_argument("--limit", type=positive, metavar="N", help="only the newest N")
-    say.add_argument("text", metavar="TEXT", help="what it is to read before its next think")
+    say.add_argument("text", type=_words, metavar="TEXT", help="what it is to read before its next think")
     for parser in (threads, show, history, fork, delete, pause, stop, say):
         _add_db(parser)
     for parser in (threads, show, history, fork):
@@ -167,7 +167,7 @@ def _add_moving(commands: Commands[ArgumentParser]) -> None:
     replay.add_argument("file", metavar="FILE", type=Path, help="file that `clew export --trajectory` wrote")
     replay.add_argument("--thread", metavar="ID", help="id of the new thread")
     replay.add_argument("--model", metavar="NAME", help="model that goes on at the end (default: the trajectory's)")
-    replay.add_argument("--workspace", type=Path, metavar="DIR", help="folder of the run's files")
+    replay.add_argument("--workspace", type=_folder, metavar="DIR", help="folder of the run's files")
     _add_driving(replay)
     weighing = _add(commands, "du", "list the bytes of each thread, the largest first, and their total")
     for parser in (export, importing, weighing):
@@ -258,3 +258,16 @@ def names(text: str) -> list[str]:
     if not found or len(set(found)) < len(found):
         raise ArgumentTypeError(f"{text!r} must be different names with commas between them")
     return found
+
+
+def _words(text: str) -> str:
+    if not text.strip():
+        raise ArgumentTypeError("it is empty; say it in words")
+    return text
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise ArgumentTypeError(f"{text} is no folder; name one, or one that is to be made")
+    return path

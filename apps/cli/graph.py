@@ -9,6 +9,7 @@ from pathlib import Path
 from langchain_core.runnables.graph import Graph
 
 from ...graphs import create_agent, create_flow, create_hub
+from ...graphs.specs import agent_spec
 from ...state.errors import UsageError
 from ..session import HUB, PLAN
 
@@ -33,7 +34,7 @@ def _graph(name: str, expand: bool) -> Graph:
         return create_flow().get_graph(xray=expand)
     if name == HUB:
         return create_hub(tools=[]).get_graph(xray=expand)
-    return create_agent(name, tools=[]).get_graph(xray=expand)
+    return create_agent(agent_spec(name, others=[HUB, PLAN]), tools=[]).get_graph(xray=expand)
 
 
 def drawing(graph: Graph, format: str) -> bytes:

@@ -19,5 +19,5 @@ def run(arguments: Namespace) -> int:
     if arguments.agent == HUB:
         specs = [agent_spec(HUB_AGENTS[role]) for role in ROLES]
         return begin(arguments, settings, Beginning(HUB, specs, named=True))
-    spec = agent_spec(arguments.agent or DEFAULT_AGENT)
+    spec = agent_spec(arguments.agent or DEFAULT_AGENT, others=[HUB])
     return begin(arguments, settings, Beginning("agent", [spec], named=bool(arguments.agent)))

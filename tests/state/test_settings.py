@@ -72,3 +72,25 @@ def test_settings_made_by_hand_read_nothing(tmp_path, monkeypatch):
     (tmp_path / "clew.toml").write_text("db = 'file'")
     monkeypatch.setenv("CLEW_MODEL", "environment")
     assert Settings() == Settings.model_construct()
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        ("modell = 'x'", "settings: modell: there is no such setting; clew.example.toml shows all"),
+        ("[mcp.servers.maze]", "settings: mcp.servers.maze: give either a command or a url"),
+        ("[prices.small]\ninput = -1", "settings: prices.small.input: .* greater than or equal to 0"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_plain_words(tmp_path, monkeypatch, file, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clew.toml").write_text(file)
+    with pytest.raises(UsageError, match=f"^{sentence}"):
+        load_settings()
+
+
+def test_a_malformed_variable_is_not_laid_to_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLEW_LIMITS", "{bad")
+    with pytest.raises(UsageError, match=r'^environment: .*"limits".* such as CLEW_LIMITS__MAX_STEPS=100'):
+        load_settings()

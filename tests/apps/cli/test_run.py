@@ -270,3 +270,21 @@ def test_the_log_names_every_event_and_no_secret(clew, script, calls, folder, mo
 
 def shown(clew, thread):
     return json.loads(clew("show", thread, "--json").out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", " "], "it is empty; say it in words"),
+        (["plan", ""], "it is empty; say it in words"),
+        (["say", "t1", ""], "it is empty; say it in words"),
+        (["run", "do it", "--workspace", "note"], "note is no folder"),
+        (["run", "do it", "--agent", "hubb"], "no agent 'hubb'; did you mean 'hub'?"),
+        (["graph", "plann"], "no agent 'plann'; did you mean 'plan'?"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_there_is_a_thread(clew, folder, arguments, sentence):
+    (folder / "note").write_text("a file")
+    result = clew(*arguments)
+    assert (result.code, sentence in result.err) == (2, True)
+    assert not (folder / ".clew").exists()
