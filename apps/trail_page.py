@@ -18,6 +18,7 @@ h2 { font-size: .8rem; margin: 0; color: var(--accent); text-transform: uppercas
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 0 0 1rem; }
 dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
 section { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; margin: 0 0 1rem; }
+article { border-left: 3px solid var(--accent); padding: 0 0 0 1rem; margin: 2rem 0; }
 section.note { opacity: .75; }
 p, pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .4rem 0; }
 pre, code { font: 13px/1.45 ui-monospace, monospace; }
@@ -34,7 +35,13 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """What the page may load: nothing. Texts of web sites and of models are shown in it."""
 
 
-def trail_page(title: str, facts: Sequence[tuple[str, str]], steps: Iterable[Step], answer: str = "") -> str:
+def trail_page(
+    title: str,
+    facts: Sequence[tuple[str, str]],
+    steps: Iterable[Step],
+    answer: str = "",
+    children: Iterable[tuple[str, Sequence[Step]]] = (),
+) -> str:
     """The page.
 
     Args:
@@ -42,10 +49,12 @@ def trail_page(title: str, facts: Sequence[tuple[str, str]], steps: Iterable[Ste
         facts: Name and value of what is said of the thread as a whole.
         steps: The trail.
         answer: What the agent said at the end.
+        children: Name and trail of each agent that did a part of it, in order.
     """
     body = [f"<h1>{escape(title)}</h1>", "<dl>", *(_fact(*fact) for fact in facts), "</dl>", *_sections(steps)]
     if answer:
         body.append(f"<section><h2>Answer</h2><p>{escape(answer)}</p></section>")
+    body += [_child(name, trail) for name, trail in children]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -68,6 +77,10 @@ def _sections(steps: Iterable[Step]) -> Iterator[str]:
         said = f"<p>{escape(step.text)}</p>" if step.text else ""
         calls = "".join(map(_call, step.calls))
         yield f'<section class="{step.role}"><h2>{heading}</h2>{said}{_pictures(step.pictures)}{calls}</section>'
+
+
+def _child(name: str, steps: Iterable[Step]) -> str:
+    return f"<article><h1>{escape(name)}</h1>{''.join(_sections(steps))}</article>"
 
 
 def _call(call: Call) -> str:

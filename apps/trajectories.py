@@ -11,6 +11,7 @@ from ..state.events import Observation, history_events, observation_of
 from ..state.stream import DifferenceEvent
 from ..state.thread import ThreadRecord
 from ..state.trajectory import Run, Trajectory
+from .children import child_runs
 from .session import Session
 
 NOT_COMPARED = frozenset({"id", "source", "cause", "call_id", "images", "details"})
@@ -37,15 +38,8 @@ async def thread_trajectory(session: Session, record: ThreadRecord) -> Trajector
 
 
 async def _children(session: Session, record: ThreadRecord) -> AsyncIterator[Run]:
-    """The runs of the child graphs, in the order in which they began."""
-    begun: dict[str, str] = {}
-    for node in await session.saver.anodes(record.thread):
-        if node.namespace:
-            begun[node.namespace] = min(node.id, begun.get(node.namespace, node.id))
-    for namespace in sorted(begun, key=lambda name: begun[name]):
-        values = await session.child_values(record, namespace)
-        names = "/".join(part.partition(":")[0] for part in namespace.split("|"))
-        yield Run(node=names, events=history_events(values.get("messages", [])))
+    async for path, values in child_runs(session, record):
+        yield Run(node=path, events=history_events(values.get("messages", [])))
 
 
 def differences(

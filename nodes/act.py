@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from ..prompts.load import load_prompt
 from ..state.agent import ToolTask
 from ..state.context import RunContext
+from ..state.errors import ToolFailure
 from ..state.messages import Fresh
 from ..state.metrics import DIGITS, SECONDS
 from ..state.plan import Plan
@@ -108,7 +109,8 @@ async def _run(tool: BaseTool, call: ToolCall, config: RunnableConfig, seconds: 
     except TimeoutError:
         return _failure(call, f"`{tool.name}` did not end within {seconds:g} seconds and was stopped.")
     except ToolException as error:
-        return _failure(call, str(error))
+        artifact = error.artifact if isinstance(error, ToolFailure) else None
+        return _failure(call, str(error)).model_copy(update={"artifact": artifact})
     except Exception as error:  # a tool may raise anything, and the model is to hear of it and go on
         return _failure(call, f"`{tool.name}` failed: {type(error).__name__}: {error}")
     if isinstance(result, ToolMessage):

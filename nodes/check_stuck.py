@@ -201,7 +201,7 @@ def _results(messages: Sequence[AnyMessage], place: int) -> list[tuple[str, str]
 
 def _picture(message: ToolMessage) -> str:
     """Name of the picture after an action, which tells it by its content from the same action on a page that moved."""
-    artifact = message.artifact
+    artifact = message.artifact if message.status == "success" else None
     return str(artifact.get("screenshot", "")) if isinstance(artifact, dict) else ""
 
 

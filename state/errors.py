@@ -17,6 +17,8 @@ Every message is one sentence that names what is wrong and how to mend it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from langchain_core.tools import ToolException
 
 
@@ -46,6 +48,9 @@ class ScriptError(ModelError):
 
 class ToolFailure(ClewError, ToolException):
     """A tool could not do what was asked; the model sees the message and may try otherwise."""
+
+    artifact: dict[str, Any] | None = None
+    """What the caller learns beside the message. Plain JSON."""
 
 
 class PlanError(ToolFailure):

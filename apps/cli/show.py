@@ -16,6 +16,7 @@ from ...state.errors import UsageError
 from ...state.metrics import subtask_metrics
 from ...state.settings import folder_name, load_settings
 from ...state.thread import ThreadRecord
+from ..children import child_runs
 from ..session import HUB, PLAN, Session, open_session
 from ..trail import thread_trail
 from ..trail_page import trail_page
@@ -78,7 +79,11 @@ async def _write_trail(
     if plan := values.get("plan"):
         facts.append(("plan", plan.render()))
     steps = await thread_trail(values.get("messages", []), record.workspace, session.saver.blobs)
-    page = trail_page(record.task, [(name, value.strip()) for name, value in facts], steps, view.answer)
+    children = [
+        (path, await thread_trail(child.get("messages", []), record.workspace, session.saver.blobs))
+        async for path, child in child_runs(session, record)
+    ]
+    page = trail_page(record.task, [(name, value.strip()) for name, value in facts], steps, view.answer, children)
     try:
         await asyncio.to_thread(path.write_text, page, "utf-8", "replace")
     except OSError as error:

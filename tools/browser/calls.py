@@ -78,12 +78,20 @@ class BrowserCall:
         Raises:
             ToolFailure: the browser could not do it.
         """
-        text, artifact = await self._perform(session, action, arguments)
-        if session.settings.screenshots and (path := await keep_picture(session)):
-            artifact["screenshot"] = path
+        try:
+            text, artifact = await self._perform(session, action, arguments)
+        except ToolFailure as failure:
+            if picture := await self._picture(session):
+                failure.artifact = {"screenshot": picture}
+            raise
+        if picture := await self._picture(session):
+            artifact["screenshot"] = picture
         if action not in READING and (saved := await keep(session, self._services)):
             artifact["saved"] = saved
         return mask(text, self._credentials), mask_all(artifact, self._credentials)
+
+    async def _picture(self, session: BrowserSession) -> str | None:
+        return await keep_picture(session) if session.settings.screenshots else None
 
     async def _perform(
         self, session: BrowserSession, action: str, arguments: Mapping[str, Any]

@@ -102,7 +102,7 @@ def test_the_trail_is_one_page_with_a_picture_of_each_step_and_no_markup_of_othe
     page = (folder / "t.html").read_text()
     pictures = re.findall(r'<img src="data:image/jpeg;base64,([^"]+)"', page)
     assert Image.open(io.BytesIO(b64decode(pictures[0]))).size == (1280, 900)
-    assert len(pictures) == page.count("<img ") == 1
+    assert len(pictures) == page.count("<img ") == 2, "a failed action has a picture too"
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "See &lt;img src=x&gt;" in page
