@@ -13,6 +13,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from ..checkpoints.blobs import BlobStore
+from ..nodes.schedule import EXECUTE
 from ..state.errors import CheckpointError, ToolFailure
 from ..tools.workspace import Workspace
 
@@ -21,6 +22,9 @@ PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 LARGEST_PICTURE = 20_000_000
 """Bytes of a picture's file."""
+
+LONGEST_TITLE = 120
+"""Characters of a task in the title of a run inside of the thread."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,16 @@ async def thread_trail(messages: Sequence[AnyMessage], workspace: str | None, bl
     return [
         await _step(message, results, pictures) for message in messages if isinstance(message, AIMessage | HumanMessage)
     ]
+
+
+def run_title(path: str, steps: Sequence[Step]) -> str:
+    """Title for the trail of a run inside of a thread: its nodes, and its task in one line."""
+    lines = steps[0].text.splitlines() if steps else []
+    if not lines:
+        return path
+    # What a step of a plan is told begins with the plan and ends with the step.
+    line = lines[-1] if path.rpartition("/")[2].startswith(EXECUTE) else lines[0]
+    return f"{path}: {line if len(line) <= LONGEST_TITLE else line[:LONGEST_TITLE] + '…'}"
 
 
 async def _step(message: AnyMessage, results: dict[str, ToolMessage], pictures: Pictures) -> Step:

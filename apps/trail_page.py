@@ -16,7 +16,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto
 h1 { font-size: 1.3rem; margin: 0 0 .5rem; }
 h2 { font-size: .8rem; margin: 0; color: var(--accent); text-transform: uppercase; letter-spacing: .05em; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 0 0 1rem; }
-dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
+dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 section { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; margin: 0 0 1rem; }
 article { border-left: 3px solid var(--accent); padding: 0 0 0 1rem; margin: 2rem 0; }
 section.note { opacity: .75; }

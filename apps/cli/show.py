@@ -18,7 +18,7 @@ from ...state.settings import folder_name, load_settings
 from ...state.thread import ThreadRecord
 from ..children import child_runs
 from ..session import HUB, PLAN, Session, open_session
-from ..trail import thread_trail
+from ..trail import run_title, thread_trail
 from ..trail_page import trail_page
 from ..view import ThreadView
 from .arguments import DEFAULT_FILE
@@ -79,10 +79,10 @@ async def _write_trail(
     if plan := values.get("plan"):
         facts.append(("plan", plan.render()))
     steps = await thread_trail(values.get("messages", []), record.workspace, session.saver.blobs)
-    children = [
-        (path, await thread_trail(child.get("messages", []), record.workspace, session.saver.blobs))
-        async for path, child in child_runs(session, record)
-    ]
+    children = []
+    async for nodes, child in child_runs(session, record):
+        trail = await thread_trail(child.get("messages", []), record.workspace, session.saver.blobs)
+        children.append((run_title(nodes, trail), trail))
     page = trail_page(record.task, [(name, value.strip()) for name, value in facts], steps, view.answer, children)
     try:
         await asyncio.to_thread(path.write_text, page, "utf-8", "replace")

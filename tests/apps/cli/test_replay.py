@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,10 @@ def reply(messages, tools):
     assert child["node"].startswith("delegate_")
     kinds = [event.get("action") or event["observation"] for event in child["events"]]
     assert kinds[:3] == ["message", "read", "error"]
+    assert clew("show", "t1", "--html").code == 0
+    _, own = Path("t1.html").read_text().split("<article>")
+    assert own.startswith("<h1>delegate_read_only: look around</h1>")
+    assert "there is no tool" in own
     replayed = clew("replay", "run.json", "--thread", "t2", "--json")
     assert (replayed.code, replayed.end["answer"], of(replayed, "difference")) == (0, "I know it now.", [])
 
@@ -175,5 +180,8 @@ def reply(messages, tools):
     data = json.loads(Path("plan.json").read_text())
     assert [child["node"] for child in data["children"]] == ["execute_step"] * 2
     assert [child["events"][1]["action"] for child in data["children"]] == ["finish"] * 2
+    assert clew("show", "p1", "--html").code == 0
+    titles = re.findall("<article><h1>(.*?)</h1>", Path("p1.html").read_text())
+    assert titles == [f"execute_step: Current step: {step}" for step in ("one", "two")]
     replayed = clew("replay", "plan.json")
     assert (replayed.code, "is the run of a plan" in replayed.err) == (2, True)
