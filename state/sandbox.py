@@ -81,8 +81,11 @@ class SandboxOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    backend: Literal["auto", "bubblewrap", "local", "docker", "daytona"] = "auto"
+    backend: Literal["auto", "bubblewrap", "local", "docker", "daytona", "provider"] = "auto"
     """`auto` is bubblewrap where it works, else local, which contains nothing."""
+
+    provider: str | None = None
+    """Name of the sandbox of another package, for the backend `provider`."""
 
     network: bool = False
     """Whether commands may use the network; the local backend cannot forbid it."""
@@ -99,12 +102,12 @@ class SandboxOptions(BaseModel):
     @property
     def shown_workspace(self) -> PurePosixPath | None:
         """Where commands see the workspace; None for its real path."""
-        return WORKSPACE if self.backend in ("docker", "daytona") else None
+        return WORKSPACE if self.remote or self.backend == "docker" else None
 
     @property
     def remote(self) -> bool:
         """Whether the files of the workspace are on another machine."""
-        return self.backend == "daytona"
+        return self.backend in ("daytona", "provider")
 
 
 class Backend(BaseModel):

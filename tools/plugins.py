@@ -14,7 +14,8 @@ Nothing of a plug-in is imported before it is asked for by name or listed.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
@@ -42,12 +43,18 @@ def load_plugin(group: str, name: str, accept: Callable[[object], PluginT]) -> P
     if len(offers) > 1:
         packages = " and ".join(sorted(map(_package, offers)))
         raise UsageError(f"The plug-in {name!r} is offered by {packages}; uninstall all but one of them.")
-    try:
+    start, advice = f"The plug-in {name!r} of {_package(offers[0])} is broken", "update or uninstall the package"
+    with foreign_code(lambda what: UsageError(f"{start}, {what}; {advice}.")):
         return accept(offers[0].load())
-    except Exception as error:  # importing a package of somebody else's may raise anything
-        what = f"{type(error).__name__}: {error}".splitlines()[0]
-        advice = "update or uninstall the package"
-        raise UsageError(f"The plug-in {name!r} of {_package(offers[0])} is broken, {what}; {advice}.") from error
+
+
+@contextmanager
+def foreign_code(raised: Callable[[str], Exception]) -> Iterator[None]:
+    """Raise what `raised` makes, of the type and first line, where code of another package raises."""
+    try:
+        yield
+    except Exception as error:  # a package of somebody else's may raise anything
+        raise raised(f"{type(error).__name__}: {error}".splitlines()[0]) from error
 
 
 def load_plugins(

@@ -96,7 +96,7 @@ def test_defaults_in_the_example_are_the_defaults(read) -> None:
     for name in ("api_type", "vision", "timeout", "max_retries"):
         assert table[name] == ModelSettings.model_fields[name].default, name
     assert read(FILLED_IN).python == Settings().python
-    examples = {"daytona": {"api_key", "api_url", "target"}}
+    examples = {"provider": True, "daytona": {"api_key", "api_url", "target"}}
     assert read(FILLED_IN).sandbox.model_dump(exclude=examples) == SandboxOptions().model_dump(exclude=examples)
     assert read(FILLED_IN).network == Settings().network
     assert read(FILLED_IN).fetch == Settings().fetch

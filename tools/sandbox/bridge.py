@@ -45,11 +45,13 @@ def main(folder: str, mark: str) -> int:
         write(f"{given['command'][0]}: {error.strerror}\n".encode())
         return 127
     threading.Thread(target=feed, args=[process], daemon=True).start()
-    threading.Thread(target=bury, args=[process, mark]).start()
+    burying = threading.Thread(target=bury, args=[process, mark])
+    burying.start()
     assert process.stdout is not None, "it is a pipe"
     while chunk := os.read(process.stdout.fileno(), 2**16):
         write(chunk)
     code = process.wait()
+    burying.join()
     return code if code >= 0 else 128 - code
 
 
@@ -97,4 +99,5 @@ def write(data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    # An interpreter that ends in the usual way aborts where a thread still reads the input.
+    os._exit(main(sys.argv[1], sys.argv[2]))

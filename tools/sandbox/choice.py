@@ -14,6 +14,7 @@ from .bubblewrap import BubblewrapSandbox, bare_command
 from .docker import DockerSandbox, connect
 from .limits import SandboxOptions
 from .local import LocalSandbox
+from .provider import ProviderSandbox, find_provider
 
 PROBE_SECONDS = 20.0
 """What starting a command in bubblewrap may take before it counts as not working."""
@@ -36,6 +37,9 @@ async def describe_backend(options: SandboxOptions) -> Backend:
     if options.backend == "daytona":
         await (await asyncio.to_thread(daytona.connect, options)).close()
         return _contained("daytona", f"run on a machine of Daytona from {options.daytona.image}, {network}")
+    if options.backend == "provider":
+        await asyncio.to_thread(find_provider, options)
+        return _contained(f"{options.provider}", "run where this provider has them run")
     problem = await bubblewrap_problem()
     if problem is None:
         return _contained("bubblewrap", f"see the workspace and no other file, {network}")
@@ -60,6 +64,8 @@ async def open_sandbox(workspace: Workspace, options: SandboxOptions) -> LocalSa
         return await DockerSandbox.open(workspace, options)
     if options.backend == "daytona":
         return await daytona.DaytonaSandbox.open(workspace, options)
+    if options.backend == "provider":
+        return await ProviderSandbox.open(workspace, options)
     problem = await bubblewrap_problem()
     if problem is None:
         return await BubblewrapSandbox.open(workspace, options)

@@ -1,4 +1,4 @@
-"""A command on another machine, talked to over a terminal session of Daytona."""
+"""A command on another machine, talked to over a terminal session as Daytona has them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import socket
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
@@ -35,14 +34,15 @@ LOST = 128 + signal.SIGKILL
 
 
 class RemoteProcess(GuardedProcess):
-    """A running command of a Daytona sandbox. It has no process on this machine."""
+    """A running command on another machine. It has no process on this one."""
 
     _stdin: asyncio.StreamWriter
     _output: asyncio.StreamReader
     _terminal: Any
 
-    def __init__(self, machine: Any) -> None:
+    def __init__(self, machine: Any, unreachable: type[Exception]) -> None:
         self._machine = machine
+        self._unreachable = unreachable
         self._mark = uuid4().hex
         self._begin = f"{bridge.begin(self._mark)}\n".encode()
         self._noise: bytes | None = b""
@@ -53,17 +53,23 @@ class RemoteProcess(GuardedProcess):
 
     @classmethod
     async def start(
-        cls, machine: Any, command: Sequence[str], environment: Mapping[str, str], folder: str
+        cls,
+        machine: Any,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: str,
+        unreachable: type[Exception],
     ) -> RemoteProcess:
         """Start `command` on a running machine, which has the bridge.
 
         Args:
-            machine: Sandbox of the `daytona` SDK.
+            machine: Sandbox of the `daytona` SDK, or what does as it does.
             command: Program and arguments.
             environment: Variables beside those of the machine.
             folder: Current folder.
+            unreachable: What `machine` raises where it is out of reach.
         """
-        process = cls(machine)
+        process = cls(machine, unreachable)
         given = {"command": [*command], "environment": dict(environment), "folder": folder}
         await machine.fs.upload_file(json.dumps(given).encode(), f"{FOLDER}/{process._mark}.json")
         await process._connect()
@@ -91,7 +97,7 @@ class RemoteProcess(GuardedProcess):
             if self._closed:
                 return
             # A machine that is out of reach or stopped takes its processes with it.
-            with suppress(import_module("daytona").DaytonaError):
+            with suppress(self._unreachable):
                 while await self._is_running():
                     await self.send_signal(signal.SIGKILL)
                 await self._terminal.kill()
@@ -141,7 +147,7 @@ class RemoteProcess(GuardedProcess):
 
     async def _feed(self, source: asyncio.StreamReader) -> None:
         await self._begun.wait()
-        with suppress(import_module("daytona").DaytonaError):
+        with suppress(self._unreachable):
             while chunk := await source.read(PIECE):
                 await self._terminal.send_input(b64encode(chunk) + b"\n")
             await self._terminal.send_input(b".\n")
