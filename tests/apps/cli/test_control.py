@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -186,3 +187,35 @@ def test_a_call_that_waits_for_the_rate_limit_says_so_and_can_be_stopped(clew, s
     assert clew("stop", "t1").code == 0
     rest, _, code = ended(process)
     assert (code, rest[-1].status, rest[-1].steps) == (1, "cancelled", 1)
+
+
+@pytest.mark.parametrize(("command", "ends"), [("pause", ("waiting", "paused")), ("stop", ("cancelled", "stopped"))])
+def test_an_order_reaches_a_delegate_and_a_resume_goes_on(clew, folder, command, ends):
+    order = [sys.executable, "-m", "clew.apps.cli.main", command, "t1"]
+    (folder / "model.py").write_text(
+        f"""
+import subprocess
+import sys
+from pathlib import Path
+
+
+def reply(messages, tools):
+    delegates = "delegate" in [tool["function"]["name"] for tool in tools]
+    if messages[-1].type == "tool":
+        return "I know it now." if delegates else "Nothing is here."
+    if not delegates and not Path("ordered").exists():
+        Path("ordered").touch()
+        subprocess.run({order!r}, check=True, stdout=subprocess.DEVNULL)
+    view = {{"name": "str_replace_editor", "args": {{"command": "view", "path": "."}}}}
+    task = {{"name": "delegate", "args": {{"agent": "read_only", "task": "look around"}}}}
+    return {{"tool_calls": [task if delegates else view]}}
+"""
+    )
+    begun = clew("run", "look", "--agent", "code_act", "--model", "script:model.py", "--thread", "t1", "--json")
+    assert (begun.end["status"], begun.end["reason"]) == ends
+    if command == "pause":
+        [question] = [event for event in begun.events if event["event"] == "question"]
+        assert question["path"] == ["code_act", "read_only"]
+        assert shown(clew)["usage"]["llm_calls"] == 2
+    result = clew("resume", "t1", "--json")
+    assert (result.code, result.end["answer"]) == (0, "I know it now.")
