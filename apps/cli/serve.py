@@ -10,6 +10,7 @@ from functools import partial
 from importlib import import_module
 
 from ...graphs.specs import agent_spec
+from ...models.load import load_model
 from ...state.errors import UsageError
 from ...state.settings import Settings, load_settings
 from ...tools.resources import resources
@@ -47,12 +48,15 @@ async def _serve_a2a(arguments: Namespace, settings: Settings) -> None:
         url = arguments.url or _url(listening)
         card = agent_card(spec, url, keys=bool(settings.serve.keys))
         async with open_session(settings) as session:
+            model = settled_model(arguments.model) or spec.model
             threads = AgentThreads(session, spec, settled_model(arguments.model))
             async with open_app(threads, card, settings) as app:
                 guarded = protected(app, settings.serve, arguments.host, PUBLIC)
                 said = partial(
                     print, f"serving {spec.name} over A2A at {url} (Ctrl-C ends it)", file=sys.stderr, flush=True
                 )
+                if not spec.remote:  # callers cannot mend a model that is not to be had
+                    await asyncio.to_thread(load_model, model, settings=settings)
                 try:
                     await serve(guarded, listening, said)
                 finally:

@@ -38,13 +38,24 @@ def test_bad_arguments_are_said_in_one_line(clew, arguments, sentence):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server_in_good_order(number):
+def test_a_signal_ends_the_server_in_good_order(script, number):
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    with subprocess.Popen([*COMMAND, "--port", str(port)], stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*COMMAND, "--port", str(port), "--model", script("Done.")], stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == f"serving manus over A2A at http://127.0.0.1:{port} (Ctrl-C ends it)\n"
         process.send_signal(number)
         assert process.wait(60) == 0
         assert process.stderr.read() == ""
+
+
+def test_a_server_without_a_model_is_refused_before_anybody_calls(clew):
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    result = clew("serve", "a2a", "--port", str(port))
+    assert (result.code, len(result.err.splitlines())) == (2, 1)
+    assert result.err.startswith("clew: no model is set: give one, such as --model")
