@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 
 from ...graphs import AGENTS
@@ -14,6 +15,11 @@ from .table import print_table
 
 def run(arguments: Namespace) -> int:
     """List the agents with their step limits and tools, and the hub with its agents."""
+    if arguments.json:
+        for spec in AGENTS.values():
+            print(json.dumps(spec.model_dump(mode="json")))
+        print(json.dumps({"name": HUB, "description": DESCRIPTION, "agents": list(HUB_AGENTS.values())}))
+        return 0
     rows = [
         (name, str(spec.max_steps), ", ".join(_tools(spec)) or "none", spec.description)
         for name, spec in AGENTS.items()

@@ -37,7 +37,7 @@ def build_parser() -> ArgumentParser:
         ("tools", "list the tools"),
         ("doctor", "say what is configured, what is missing, and how to mend it"),
     ):
-        _add(commands, name, help)
+        _add_json(_add(commands, name, help))
     demo = _add(commands, "demo", "watch the real graph do a real task with a scripted model")
     demo.add_argument("--workspace", type=_folder, metavar="DIR", help="folder of the demo's files")
     return parser

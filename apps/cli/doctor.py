@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from argparse import Namespace
 
 from ...state.settings import load_settings
@@ -17,6 +18,9 @@ def run(arguments: Namespace) -> int:
     """
     findings = asyncio.run(diagnose(load_settings()))
     for finding in findings:
+        if arguments.json:
+            print(json.dumps(finding._asdict()))
+            continue
         mark = "missing" if not finding.ok else "limited" if finding.remedy else "ok"
         print(f"{mark:<7}  {finding.subject:<9} {finding.state}")
         if finding.remedy:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ...graphs.specs import AGENTS, agent_spec
+from ...models.load import load_model
 from ...state.errors import UsageError
 from ...state.settings import Settings, load_settings
 from ...tools.catalog import build_tools
@@ -40,11 +41,13 @@ async def _serve(arguments: Namespace, settings: Settings) -> None:
     from ..mcp import McpServer, served_key
     from ..mcp_runs import Runs
 
-    graphs = _graphs(arguments.graphs, settings)
+    graphs, model = _graphs(arguments.graphs, settings), settled_model(arguments.model)
+    if graphs:  # clients cannot mend a model that is not to be had
+        await asyncio.to_thread(load_model, model, settings=settings)
     tools = build_tools(arguments.tools, settings=settings)
     key = await asyncio.to_thread(served_key, settings.home)
     async with open_session(settings) as session:
-        server = McpServer(Runs(session, settled_model(arguments.model)), graphs, tools, key)
+        server = McpServer(Runs(session, model), graphs, tools, key)
         try:
             await (_over_http(server, arguments, session) if arguments.http else _over_stdio(server))
         finally:

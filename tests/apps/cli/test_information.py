@@ -25,6 +25,14 @@ def test_tools_lists_every_tool_with_its_risk(clew):
     assert {row[1] for row in rows} <= {"low", "medium", "high"}
 
 
+def test_what_there_is_can_be_read_by_programs(clew):
+    assert [each["name"] for each in clew("agents", "--json").events] == [*AGENTS, "hub"]
+    tools = {each["name"]: each for each in clew("tools", "--json").events}
+    assert list(tools) == tool_names()
+    assert (tools["bash"]["risk"], "command" in tools["bash"]["arguments"]) == ("high", True)
+    assert {"subject", "state", "ok", "remedy"} == set(clew("doctor", "--json").events[0])
+
+
 def test_a_graph_is_drawn_as_mermaid_and_in_letters(clew):
     nodes = ("think", "act", "check_stuck", "gate", "terminate")
     for format in ("mermaid", "ascii"):

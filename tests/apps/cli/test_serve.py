@@ -52,10 +52,11 @@ def test_a_signal_ends_the_server_in_good_order(script, number):
         assert process.stderr.read() == ""
 
 
-def test_a_server_without_a_model_is_refused_before_anybody_calls(clew):
+@pytest.mark.parametrize("protocol", ["a2a", "mcp"])
+def test_a_server_without_a_model_is_refused_before_anybody_calls(clew, protocol):
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    result = clew("serve", "a2a", "--port", str(port))
+    result = clew("serve", protocol, *(["--http"] if protocol == "mcp" else []), "--port", str(port))
     assert (result.code, len(result.err.splitlines())) == (2, 1)
     assert result.err.startswith("clew: no model is set: give one, such as --model")
