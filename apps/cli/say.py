@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from argparse import Namespace
 
-from ...state.errors import UsageError
 from ...state.settings import load_settings
 from ..control import ask_thread
 from ..session import open_session
@@ -13,8 +12,6 @@ from ..session import open_session
 
 def run(arguments: Namespace) -> int:
     """Give the agents of the thread that are at work a message, which each reads before its next think."""
-    if not arguments.text.strip():
-        raise UsageError("there is nothing to say: give a text")
     print(asyncio.run(_say(arguments)))
     return 0
 

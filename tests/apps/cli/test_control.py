@@ -172,7 +172,11 @@ def test_an_ended_or_unknown_thread_is_one_line_that_names_the_fix(clew, script,
 
 
 def test_saying_nothing_is_refused(clew):
-    assert clew("say", "t1", "  ").err == "clew: there is nothing to say: give a text\n"
+    result = clew("say", "t1", "  ")
+    assert (result.code, result.err.splitlines()[-1]) == (
+        2,
+        "clew say: error: argument TEXT: it is empty; say it in words",
+    )
 
 
 def test_a_call_that_waits_for_the_rate_limit_says_so_and_can_be_stopped(clew, start, script, calls, folder):
