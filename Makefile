@@ -16,7 +16,7 @@ demo: $(VENV)/.demo ## Watch an agent do a real task, be stopped in the middle a
 test: lint types ## Run everything that must pass: lint, format check, mypy, tests in parallel and random order
 	@$(PY) tests/support/system_packages.py
 	@$(PY) tests/support/mcp_servers.py
-	$(PY) -m pytest -n auto --dist worksteal --reruns 1
+	$(PY) -m pytest -n auto --dist worksteal --reruns 1 -r fER
 
 lint: $(VENV)/.test ## Check style and format
 	$(PY) -m ruff check
