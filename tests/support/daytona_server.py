@@ -12,6 +12,7 @@ import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote
+from uuid import uuid4
 
 from aiohttp import MultipartWriter, WSMsgType, web
 
@@ -58,7 +59,7 @@ class DaytonaServer:
 
     async def create(self, request):
         body = await request.json()
-        machine = f"machine-{len(self.machines) + 1}"
+        machine = f"machine-{uuid4().hex}"
         for name in ("workspace", "tmp"):
             (self.folder / machine / name).mkdir(parents=True)
         size = {name: body.get(name, 1) for name in ("cpu", "memory", "disk")}

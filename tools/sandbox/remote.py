@@ -24,7 +24,7 @@ from .limits import SandboxOptions
 from .local import LocalSandbox
 from .process import GuardedProcess
 from .protocol import FileDownloadResponse, FileUploadResponse
-from .remote_process import BRIDGE, FOLDER, LEFT, RemoteProcess, run
+from .remote_process import BRIDGE, FOLDER, LIST, RemoteProcess, machine_mark, run
 
 LIBRARY = f"{FOLDER}/library.zip"
 """The packages, on the other machine, that clew's own programs import."""
@@ -33,7 +33,7 @@ PACKAGES = ("pathspec",)
 """What clew's own programs import beside the standard library."""
 
 PREPARE = f"""mkdir -p {FOLDER} {WORKSPACE}
-for file in $({LEFT}); do
+for file in $({LIST}); do
   file=${{file#/proc/}}
   kill -s KILL "${{file%/environ}}" 2>/dev/null
 done"""
@@ -148,7 +148,7 @@ def machine_name(workspace: Workspace, options: SandboxOptions) -> str:
 
 async def prepare(machine: Any) -> None:
     """Bring clew's own programs."""
-    await run(machine, PREPARE)
+    await run(machine, PREPARE, machine_mark(machine))
     for content, place in await asyncio.to_thread(_programs):
         await machine.fs.upload_file(content, place)
 

@@ -10,6 +10,7 @@ import socket
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
@@ -22,15 +23,18 @@ FOLDER = "/tmp/clew"
 BRIDGE = f"{FOLDER}/bridge.py"
 
 LIST = f'grep -lsF "{bridge.MARK}=$1" /proc/[0-9]*/environ'
-
-LEFT = f'grep -lsF "{bridge.MARK}=" /proc/[0-9]*/environ'
-"""Lists the processes of all commands."""
+"""Lists the processes of the commands whose mark begins so."""
 
 PIECE = 3 * 2**12
 """Bytes of input that go in one line."""
 
 LOST = 128 + signal.SIGKILL
 """Exit code of a command whose connection or machine is gone."""
+
+
+def machine_mark(machine: Any) -> str:
+    """What the marks of all commands on a machine begin with: machines may share the processes of their host."""
+    return sha256(str(machine.id).encode()).hexdigest()[:12]
 
 
 class RemoteProcess(GuardedProcess):
@@ -43,7 +47,7 @@ class RemoteProcess(GuardedProcess):
     def __init__(self, machine: Any, unreachable: type[Exception]) -> None:
         self._machine = machine
         self._unreachable = unreachable
-        self._mark = uuid4().hex
+        self._mark = f"{machine_mark(machine)}{uuid4().hex}"
         self._begin = f"{bridge.begin(self._mark)}\n".encode()
         self._noise: bytes | None = b""
         self._begun = asyncio.Event()
