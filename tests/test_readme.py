@@ -85,6 +85,18 @@ def test_every_command_is_in_the_table_and_no_other():
     assert shown == set(build_parser()._subparsers._group_actions[0].choices)
 
 
+def takes_json(parser):
+    inner = parser._subparsers._group_actions[0].choices.values() if parser._subparsers else ()
+    return "--json" in parser._option_string_actions or any(map(takes_json, inner))
+
+
+def test_every_command_that_prints_json_is_named_and_no_other():
+    sentence = README.partition("With `--json`, ")[2].partition("\n\n")[0]
+    commands = build_parser()._subparsers._group_actions[0].choices
+    speaking = {name for name, parser in commands.items() if takes_json(parser)}
+    assert set(re.findall(r"`([a-z]+)`", sentence)) - {"end"} == speaking
+
+
 def test_the_exit_codes_are_those_of_the_command_line():
     codes = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)} == codes
