@@ -49,6 +49,7 @@ async def diagnose(settings: Settings) -> list[Finding]:
         await asyncio.to_thread(_model, settings),
         await _database(settings),
         await asyncio.to_thread(_folder, "home", settings.home, "set CLEW_HOME to a folder that you may write to"),
+        *([await asyncio.to_thread(_workspace, settings.workspace)] if settings.workspace else []),
         *([await asyncio.to_thread(_log, settings.log)] if settings.log else []),
         await asyncio.to_thread(_tools),
         await _sandbox(settings),
@@ -95,6 +96,10 @@ def _folder(subject: str, folder: Path, remedy: str) -> Finding:
     existing = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
     writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
     return Finding(subject, writable, str(folder.absolute()), "" if writable else remedy)
+
+
+def _workspace(folder: Path) -> Finding:
+    return _folder("workspace", folder, "set CLEW_WORKSPACE to a folder that you may write to")
 
 
 def _log(log: Path) -> Finding:

@@ -45,6 +45,7 @@ from ..state.thread import ThreadRecord
 from ..tools.sandbox.choice import describe_backend
 from .drive import Graph, Stop, drive
 from .log import log_event
+from .readiness import check_workspace
 from .telemetry import telemetry
 from .view import ThreadView, thread_config, view_thread
 
@@ -170,8 +171,10 @@ class Session:
 
         Raises:
             ThreadBusy: a live process runs the thread, or one has taken it further since it was seen.
-            UsageError: there is no such model or tool, or the sandbox that the settings name does not work.
+            UsageError: there is no such model or tool, the workspace is no folder, or the sandbox that the settings
+                name does not work.
         """
+        await asyncio.to_thread(check_workspace, Path(record.workspace) if record.workspace else None)
         sandbox = await describe_backend(self.settings.sandbox)
         # Loading imports a provider's package, which reads files; a wrong name is told before the thread begins.
         elsewhere = record.graph not in (PLAN, HUB) and record.agents[0].remote

@@ -13,6 +13,7 @@ from ...state.settings import Settings, load_settings
 from ...state.spec import AgentSpec
 from ...state.thread import ThreadRecord
 from ..log import logging_to
+from ..readiness import check_workspace
 from ..session import open_session
 from ..task import task_input
 from ..view import ThreadView
@@ -45,8 +46,14 @@ def begin(arguments: Namespace, settings: Settings, beginning: Beginning) -> int
 
 
 def begin_settings(arguments: Namespace) -> Settings:
-    """The settings that a task begins with."""
-    return seen_by_people(load_settings(db=arguments.db, workspace=arguments.workspace), arguments)
+    """The settings that a task begins with.
+
+    Raises:
+        UsageError: they are wrong, or name a workspace that is no folder.
+    """
+    settings = load_settings(db=arguments.db, workspace=arguments.workspace)
+    check_workspace(settings.workspace)
+    return seen_by_people(settings, arguments)
 
 
 def seen_by_people(settings: Settings, arguments: Namespace) -> Settings:

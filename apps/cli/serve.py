@@ -15,6 +15,7 @@ from ...state.errors import UsageError
 from ...state.settings import Settings, load_settings
 from ...tools.resources import resources
 from ..log import logging_to
+from ..readiness import check_workspace
 from ..session import open_session
 from .begin import settled_model
 
@@ -26,6 +27,7 @@ def run(arguments: Namespace) -> int:
 
         return serve_mcp(arguments)
     settings = load_settings(db=arguments.db)
+    check_workspace(settings.workspace)
     try:
         import_module("a2a.server.routes.jsonrpc_routes")
         import_module("sqlalchemy.ext.asyncio")

@@ -16,6 +16,7 @@ from ...state.settings import Settings, load_settings
 from ...tools.catalog import build_tools
 from ...tools.resources import resources
 from ..log import logging_to
+from ..readiness import check_workspace
 from ..session import PLAN, Session, open_session
 from .begin import settled_model
 
@@ -30,6 +31,7 @@ PATH = "/mcp"
 def serve_mcp(arguments: Namespace) -> int:
     """Serve until the client goes or the process is told to stop."""
     settings = load_settings(db=arguments.db)
+    check_workspace(settings.workspace)
     if find_spec("mcp") is None:
         raise UsageError("MCP needs the package 'mcp': pip install 'clew[mcp]'")
     with logging_to(settings):

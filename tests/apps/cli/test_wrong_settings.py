@@ -1,0 +1,52 @@
+"""What settings say wrongly is told where a run starts, in one line, and nothing is begun."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def refused(folder):
+    """See that a command was refused in one line with code 2, before anything was made."""
+
+    def refused(result, sentence):
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith("clew: ")
+        assert sentence in result.err
+        assert len(result.err.splitlines()) == 1
+        assert not (folder / ".clew").exists()
+
+    return refused
+
+
+@pytest.mark.parametrize("command", [["run", "x"], ["plan", "x"], ["serve", "a2a"], ["serve", "mcp"]])
+@pytest.mark.parametrize("by", ["variable", "file"])
+def test_a_workspace_that_is_a_file(clew, script, folder, monkeypatch, refused, command, by):
+    (folder / "note").write_text("a file")
+    if by == "variable":
+        monkeypatch.setenv("CLEW_WORKSPACE", "note")
+    else:
+        (folder / "clew.toml").write_text('workspace = "note"')
+    result = clew(*command, "--model", script("Done."))
+    refused(result, f"the workspace {folder}/note is no folder; name one, or one that is to be made, with --workspace")
+
+
+def test_a_flag_goes_over_a_wrong_workspace_and_doctor_tells_it(clew, script, folder, monkeypatch):
+    (folder / "note").write_text("a file")
+    monkeypatch.setenv("CLEW_WORKSPACE", "note")
+    assert clew("run", "x", "--model", script("Done."), "--workspace", "files").code == 0
+    findings = {each["subject"]: each for each in clew("doctor", "--json").events}
+    assert (findings["workspace"]["ok"], "CLEW_WORKSPACE" in findings["workspace"]["remedy"]) == (False, True)
+
+
+def test_a_workspace_that_became_a_file_is_told_before_the_thread_goes_on(clew, script, calls, folder):
+    model = script(calls(("ask_human", {"inquire": "Which?"})), "Done.")
+    assert clew("run", "x", "--model", model, "--thread", "t1", "--workspace", "files").code == 3
+    (folder / "files").write_text("a file")
+    result = clew("resume", "t1", "--answer", "red", "--json")
+    assert (result.code, result.out, len(result.err.splitlines())) == (2, "", 1)
+    assert "files is no folder" in result.err
+    assert json.loads(clew("show", "t1", "--json").out)["status"] == "waiting"
+    assert clew("resume", "t1", "--answer", "red", "--workspace", "others").code == 0
