@@ -93,6 +93,8 @@ async def open_app(threads: Threads, card: AgentCard, settings: Settings) -> Asy
             )
         finally:
             resuming.cancel()
+            # The stores must not close under a query that is being cancelled: its connection would never end.
+            await asyncio.wait({resuming})
             await handler.aclose()
 
 
