@@ -209,10 +209,11 @@ def load_settings(**flags: Any) -> Settings:
     """Read the settings; `flags` that are None are left to the environment and the file.
 
     Raises:
-        UsageError: a setting is unknown or malformed.
+        UsageError: a setting is unknown or malformed, or the file cannot be read.
     """
     from pydantic_settings import SettingsError
 
+    _check_file(Path(SETTINGS_FILE))
     try:
         settings: Settings = layered(Settings)(**{name: value for name, value in flags.items() if value is not None})
         return settings
@@ -227,6 +228,14 @@ def load_settings(**flags: Any) -> Settings:
         ) from error
     except ValueError as error:
         raise UsageError(f"{SETTINGS_FILE}: {error}") from error
+
+
+def _check_file(file: Path) -> None:
+    # What is no file would be passed over, and the run would go on without the settings.
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder: move it away, or give the file of the settings that name")
+    if file.is_symlink() and not file.exists():
+        raise UsageError(f"{file} is a link that leads nowhere: mend it, or remove it")
 
 
 def _setting(error: ValidationError) -> str:

@@ -10,6 +10,12 @@ from pydantic import BaseModel
 
 SETTINGS_FILE = "clew.toml"
 
+PREFIX = "CLEW_"
+"""What the names of variables begin with that are settings."""
+
+NESTED = "__"
+"""Stands in them between the name of a table and what is in it."""
+
 Layered = TypeVar("Layered", bound=BaseModel)
 
 
@@ -29,7 +35,7 @@ def layered(settings: type[Layered]) -> type[Layered]:
     class LayeredSettings(settings, BaseSettings):  # type: ignore[misc, valid-type]
         """The settings, read from their layers."""
 
-        model_config = SettingsConfigDict(env_prefix="CLEW_", env_nested_delimiter="__", extra="forbid")
+        model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter=NESTED, extra="forbid")
 
         @classmethod
         def settings_customise_sources(

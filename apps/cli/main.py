@@ -21,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return USAGE
     try:
+        _tell_of_unread_variables()
         code: int = import_module(f".{arguments.command}", __package__).run(arguments)
         sys.stdout.flush()
         return code
@@ -41,6 +42,16 @@ def _let_any_text_through() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _tell_of_unread_variables() -> None:
+    named = [name for name in os.environ if name.upper().startswith("CLEW_")]
+    if not named:
+        return
+    from ..variables import unread_notice
+
+    if notice := unread_notice(named):
+        print(f"clew: {notice}", file=sys.stderr, flush=True)
 
 
 def _report(error: Exception) -> int:

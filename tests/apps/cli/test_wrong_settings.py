@@ -50,3 +50,22 @@ def test_a_workspace_that_became_a_file_is_told_before_the_thread_goes_on(clew, 
     assert "files is no folder" in result.err
     assert json.loads(clew("show", "t1", "--json").out)["status"] == "waiting"
     assert clew("resume", "t1", "--answer", "red", "--workspace", "others").code == 0
+
+
+def test_a_variable_that_nothing_reads_is_one_line_on_stderr_and_the_run_goes_on(clew, script, monkeypatch):
+    monkeypatch.setenv("CLEW_MODLE", "openai:gpt-5")
+    result = clew("run", "x", "--model", script("Done."), "--json")
+    assert (result.code, result.end["answer"]) == (0, "Done.")
+    assert [line for line in result.err.splitlines() if line.startswith("clew: ")] == [
+        "clew: nothing reads CLEW_MODLE (did you mean CLEW_MODEL?); clew.example.toml shows all settings"
+    ]
+    assert "CLEW_MODLE" not in clew("run", "--help").err
+
+
+@pytest.mark.parametrize("command", [["run", "x"], ["threads"], ["doctor"]])
+def test_a_settings_file_that_is_none(clew, folder, refused, command):
+    (folder / "clew.toml").mkdir()
+    refused(clew(*command), "clew.toml is a folder: move it away")
+    (folder / "clew.toml").rmdir()
+    (folder / "clew.toml").symlink_to("nowhere.toml")
+    refused(clew(*command), "clew.toml is a link that leads nowhere: mend it")
