@@ -15,6 +15,7 @@ from ..checkpoints.encryption import KEY_VARIABLE
 from ..checkpoints.open import open_saver
 from ..checkpoints.serializer import protection
 from ..checkpoints.threads import thread_registry
+from ..graphs.specs import flow_agents
 from ..models.load import load_model
 from ..state.errors import ClewError
 from ..state.settings import Settings
@@ -23,6 +24,7 @@ from ..tools.browser.finding import find_browser
 from ..tools.catalog import build_installed, tool_names
 from ..tools.extras import installing, is_installed
 from ..tools.sandbox.choice import describe_backend
+from .readiness import check_condensers
 
 
 class Finding(NamedTuple):
@@ -47,6 +49,7 @@ async def diagnose(settings: Settings) -> list[Finding]:
         _python(),
         _settings_file(),
         await asyncio.to_thread(_model, settings),
+        *(await asyncio.to_thread(_named, settings)),
         await _database(settings),
         await asyncio.to_thread(_folder, "home", settings.home, "set CLEW_HOME to a folder that you may write to"),
         *([await asyncio.to_thread(_workspace, settings.workspace)] if settings.workspace else []),
@@ -80,6 +83,20 @@ def _model(settings: Settings) -> Finding:
         return str(name)
 
     return _try("model", load)
+
+
+def _named(settings: Settings) -> list[Finding]:
+    """The agents of plans and the models of condensers, where the settings name some."""
+
+    def condense() -> str:
+        check_condensers(settings)
+        return ", ".join(condenser.kind for condenser in settings.condense)
+
+    def runflow() -> str:
+        return ", ".join(spec.name for spec in flow_agents(settings))
+
+    own = "agents" in settings.runflow.model_fields_set
+    return [*([_try("runflow", runflow)] if own else []), *([_try("condense", condense)] if settings.condense else [])]
 
 
 async def _database(settings: Settings) -> Finding:

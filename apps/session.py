@@ -45,7 +45,7 @@ from ..state.thread import ThreadRecord
 from ..tools.sandbox.choice import describe_backend
 from .drive import Graph, Stop, drive
 from .log import log_event
-from .readiness import check_workspace
+from .readiness import check_run
 from .telemetry import telemetry
 from .view import ThreadView, thread_config, view_thread
 
@@ -174,7 +174,7 @@ class Session:
             UsageError: there is no such model or tool, the workspace is no folder, or the sandbox that the settings
                 name does not work.
         """
-        await asyncio.to_thread(check_workspace, Path(record.workspace) if record.workspace else None)
+        await asyncio.to_thread(check_run, record, self.settings)
         sandbox = await describe_backend(self.settings.sandbox)
         # Loading imports a provider's package, which reads files; a wrong name is told before the thread begins.
         elsewhere = record.graph not in (PLAN, HUB) and record.agents[0].remote

@@ -10,6 +10,7 @@ from ..state.errors import UsageError
 from ..state.settings import load_settings
 from ..state.spec import AgentSpec
 from .plan import AnyGraph, create_plan_flow
+from .specs import flow_agents
 
 
 class FlowType(StrEnum):
@@ -41,5 +42,5 @@ def create_flow(
         raise UsageError(f"no flow {str(flow_type)!r}; there are: {', '.join(FlowType)}")
     settings = options.setdefault("settings", load_settings())
     configured = settings.runflow.model_dump(exclude={"agents", "timeout"})
-    chosen = agents or {name: name for name in settings.runflow.agents}
+    chosen = agents or {spec.name: spec for spec in flow_agents(settings)}
     return FLOWS[FlowType(flow_type)](chosen, **{**configured, **options})

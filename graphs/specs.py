@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ..state.errors import UsageError
 from ..state.remote_agents import PREFIX, remote_address, remote_name
+from ..state.settings import Settings
 from ..state.spec import AgentSpec
 from ..tools.plugins import list_plugins, load_plugin, load_plugins
 from .browser import BROWSER
@@ -99,6 +100,18 @@ def agent_spec(spec: AgentSpec | str, others: Sequence[str] = ()) -> AgentSpec:
     near = get_close_matches(spec, names, n=1)
     advice = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
     raise UsageError(f"no agent {spec!r}; {advice}")
+
+
+def flow_agents(settings: Settings) -> list[AgentSpec]:
+    """The agents that carry out plans by the settings, the primary one first.
+
+    Raises:
+        UsageError: there is no agent of a name that stands there.
+    """
+    try:
+        return [agent_spec(name) for name in settings.runflow.agents]
+    except UsageError as error:
+        raise UsageError(f"[runflow] agents: {error}") from error
 
 
 def _spec(plugin: object) -> AgentSpec:

@@ -15,7 +15,7 @@ from ...state.errors import UsageError
 from ...state.settings import Settings, load_settings
 from ...tools.resources import resources
 from ..log import logging_to
-from ..readiness import check_workspace
+from ..readiness import check_agents, check_workspace
 from ..session import open_session
 from .begin import settled_model
 
@@ -59,6 +59,7 @@ async def _serve_a2a(arguments: Namespace, settings: Settings) -> None:
                 )
                 if not spec.remote:  # callers cannot mend a model that is not to be had
                     await asyncio.to_thread(load_model, model, settings=settings)
+                    await asyncio.to_thread(check_agents, [spec], settings)
                 try:
                     await serve(guarded, listening, said)
                 finally:

@@ -9,14 +9,14 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ...graphs.specs import AGENTS, agent_spec
+from ...graphs.specs import AGENTS, agent_spec, flow_agents
 from ...models.load import load_model
 from ...state.errors import UsageError
 from ...state.settings import Settings, load_settings
 from ...tools.catalog import build_tools
 from ...tools.resources import resources
 from ..log import logging_to
-from ..readiness import check_workspace
+from ..readiness import check_agents, check_workspace
 from ..session import PLAN, Session, open_session
 from .begin import settled_model
 
@@ -46,6 +46,8 @@ async def _serve(arguments: Namespace, settings: Settings) -> None:
     graphs, model = _graphs(arguments.graphs, settings), settled_model(arguments.model)
     if graphs:  # clients cannot mend a model that is not to be had
         await asyncio.to_thread(load_model, model, settings=settings)
+        agents = [spec for graph in graphs for spec in graph.agents]
+        await asyncio.to_thread(check_agents, agents, settings)
     tools = build_tools(arguments.tools, settings=settings)
     key = await asyncio.to_thread(served_key, settings.home)
     async with open_session(settings) as session:
@@ -91,9 +93,8 @@ def _graphs(names: list[str] | None, settings: Settings) -> list[ServedGraph]:
     served = []
     for name in names:
         if name == PLAN:
-            agents = [agent_spec(each) for each in settings.runflow.agents]
             about = "Plans a task, and has agents carry out the steps."
-            served.append(ServedGraph(PLAN, about, agents, is_plan=True))
+            served.append(ServedGraph(PLAN, about, flow_agents(settings), is_plan=True))
         else:
             spec = agent_spec(name)
             served.append(ServedGraph(spec.name, spec.description, [spec]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
@@ -19,6 +20,13 @@ def refused(folder):
         assert not (folder / ".clew").exists()
 
     return refused
+
+
+@pytest.fixture
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
 
 
 @pytest.mark.parametrize("command", [["run", "x"], ["plan", "x"], ["serve", "a2a"], ["serve", "mcp"]])
@@ -69,3 +77,52 @@ def test_a_settings_file_that_is_none(clew, folder, refused, command):
     (folder / "clew.toml").rmdir()
     (folder / "clew.toml").symlink_to("nowhere.toml")
     refused(clew(*command), "clew.toml is a link that leads nowhere: mend it")
+
+
+SUMMARIES = '[[condense]]\nkind = "summarize"\nmax_messages = 4\nmodel = "smal"\n'
+UNKNOWN_MODEL = "clew: [[condense]] model: no model is called 'smal': write openai:smal, or add a table [llm.smal].\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["run", "x"], ["run", "x", "--agent", "hub"], ["plan", "x"], ["serve", "a2a"], ["serve", "mcp"]],
+)
+def test_the_model_of_a_condenser_that_is_not_to_be_had(clew, script, folder, free_port, command):
+    (folder / "clew.toml").write_text(SUMMARIES)
+    place = ["--port", free_port] if command == ["serve", "a2a"] else []
+    result = clew(*command, "--model", script("Done."), *place)
+    assert (result.code, result.out, result.err) == (2, "", UNKNOWN_MODEL)
+    assert clew("threads", "--json").out == ""
+
+
+def test_a_condenser_with_a_model_that_is_there_is_no_hindrance(clew, script, folder):
+    (folder / "clew.toml").write_text(f'{SUMMARIES}[llm.smal]\nmodel = "{script("A summary.", name="small")}"\n')
+    assert clew("run", "x", "--model", script("Done.")).code == 0
+
+
+def test_a_condenser_is_looked_at_when_a_thread_goes_on_too(clew, script, calls, folder):
+    model = script(calls(("ask_human", {"inquire": "Which?"})), "Done.")
+    assert clew("run", "x", "--model", model, "--thread", "t1").code == 3
+    (folder / "clew.toml").write_text(SUMMARIES)
+    result = clew("resume", "t1", "--answer", "red")
+    assert (result.code, result.out, result.err) == (2, "", UNKNOWN_MODEL)
+    (folder / "clew.toml").unlink()
+    assert clew("resume", "t1", "--answer", "red").code == 0
+
+
+@pytest.mark.parametrize("command", [["plan", "x"], ["serve", "mcp"]])
+def test_an_agent_of_plans_that_there_is_not(clew, script, folder, refused, command):
+    (folder / "clew.toml").write_text('[runflow]\nagents = ["manus", "brows"]\n')
+    refused(clew(*command, "--model", script("Done.")), "[runflow] agents: no agent 'brows'; did you mean 'browser'?")
+    assert clew("run", "x", "--model", script("Done.")).code == 0  # it carries out no plan
+
+
+def test_doctor_tells_names_that_lead_nowhere(clew, script, folder, monkeypatch):
+    monkeypatch.setenv("CLEW_MODEL", script("Done."))
+    (folder / "clew.toml").write_text(f'{SUMMARIES}[runflow]\nagents = ["brows"]\n')
+    findings = {each["subject"]: each for each in clew("doctor", "--json").events}
+    assert "did you mean 'browser'?" in findings["runflow"]["remedy"]
+    assert "no model is called 'smal'" in findings["condense"]["remedy"]
+    (folder / "clew.toml").write_text('[[condense]]\nkind = "recent"\n[runflow]\nagents = ["browser"]\n')
+    findings = {each["subject"]: each for each in clew("doctor", "--json").events}
+    assert (findings["runflow"]["state"], findings["condense"]["state"]) == ("browser", "recent")
