@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .command_parser import CommandParser
 from .limits import add_limits, positive
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ DEFAULT_FILE = ""
 
 def build_parser() -> ArgumentParser:
     """The parser of the whole command line."""
-    parser = ArgumentParser(prog="clew", description="Run LLM agents whose every step is a checkpoint.", epilog=EPILOG)
+    about = "Run LLM agents whose every step is a checkpoint."
+    parser: ArgumentParser = CommandParser(prog="clew", description=about, epilog=EPILOG)
     parser.set_defaults(debug=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     _add_run(commands)

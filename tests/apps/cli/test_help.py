@@ -45,3 +45,27 @@ def test_help_names_every_command_and_the_exit_codes(clew):
 @pytest.mark.parametrize("argv", [[], ["fly"], ["run"], ["run", "x", "--max-steps", "0"], ["resume"]])
 def test_a_wrong_command_line_is_a_usage_error(clew, argv):
     assert clew(*argv).code == 2
+
+
+@pytest.mark.parametrize(
+    ("argv", "prog", "sentence"),
+    [
+        (["run", "x", "--modle", "y"], "clew run", "unrecognized arguments: --modle y (did you mean --model?)"),
+        (
+            ["resume", "t1", "--answr=red"],
+            "clew resume",
+            "unrecognized arguments: --answr=red (did you mean --answer?)",
+        ),
+        (["run", "list", "the", "files"], "clew run", "unrecognized arguments: the files"),
+        (["mcp", "test", "maze", "--fast"], "clew mcp test", "unrecognized arguments: --fast"),
+        (["serve", "a2a", "--prot", "1"], "clew serve a2a", "unrecognized arguments: --prot 1 (did you mean --port?)"),
+        (["threads", "-x"], "clew threads", "unrecognized arguments: -x"),
+        (["--loud", "threads"], "clew", "unrecognized arguments: --loud"),
+    ],
+)
+def test_what_a_command_does_not_know_is_refused_with_its_own_usage(clew, argv, prog, sentence):
+    result = clew(*argv)
+    lines = result.err.splitlines()
+    assert (result.code, result.out) == (2, "")
+    assert lines[0].startswith(f"usage: {prog} [-h]")
+    assert lines[-1] == f"{prog}: error: {sentence}; `{prog} --help` lists what there is"
