@@ -32,6 +32,7 @@ from ...state.errors import ToolFailure
 from ...state.remote import RemoteTask
 from ..web.guard import PublicAddresses
 from ..web.transport import guarded_client
+from .failures import told_failures
 
 T = TypeVar("T")
 
@@ -51,7 +52,8 @@ AT_WORK = ("submitted", "working")
 class Remote:
     """An agent elsewhere. Get one from `open_remote`."""
 
-    def __init__(self, client: Client, streaming: Client, patience: float) -> None:
+    def __init__(self, address: str, client: Client, streaming: Client, patience: float) -> None:
+        self._address = address
         self._client = client
         self._streaming = streaming
         self._patience = patience
@@ -68,19 +70,19 @@ class Remote:
         Raises:
             ToolFailure: the agent refuses it, or cannot be reached.
         """
-        if known := await _reached(lambda: self._known(message, task), self._patience):
+        if known := await self._reached(lambda: self._known(message, task)):
             return remote_task(known)
         sent = Message(message_id=message, role=Role.ROLE_USER, parts=parts, task_id=task, context_id=context)
         configuration = SendMessageConfiguration(return_immediately=True)
         request = SendMessageRequest(message=sent, configuration=configuration)
-        async with _failures():
+        async with told_failures(self._address):
             async for response in self._client.send_message(request):
                 if response.HasField("task"):
                     return remote_task(response.task)
                 if response.HasField("message"):
                     said = "\n".join(part.text for part in response.message.parts if part.text)
                     return RemoteTask(id="", context=response.message.context_id, state="completed", said=said)
-        raise ToolFailure("the remote agent gave no answer: try again")
+        raise ToolFailure(f"the agent at {self._address} gave no answer: try again")
 
     async def follow(self, task: str, tell: Callable[[str], None]) -> RemoteTask:
         """Wait until the task is over or asks something; `tell` is given what the agent says meanwhile.
@@ -91,10 +93,13 @@ class Remote:
         await self._listen(task, tell)
         asked = GetTaskRequest(id=task)
         while True:
-            found = remote_task(await _reached(lambda: self._client.get_task(asked), self._patience))
+            found = remote_task(await self._reached(lambda: self._client.get_task(asked)))
             if found["state"] not in AT_WORK:
                 return found
             await asyncio.sleep(POLLING)
+
+    async def _reached(self, ask: Callable[[], Awaitable[T]]) -> T:
+        return await _reached(ask, self._address, self._patience)
 
     async def _listen(self, task: str, tell: Callable[[str], None]) -> None:
         events = self._streaming.subscribe(SubscribeToTaskRequest(id=task))
@@ -140,7 +145,7 @@ async def open_remote(address: str, key: str = "", patience: float = 0.0) -> Asy
     async with await guarded_client(guard, user_agent="clew", seconds=SECONDS) as http:
         if key:
             http.headers["Authorization"] = f"Bearer {key}"
-        card = await _reached(A2ACardResolver(http, address).get_agent_card, patience)
+        card = await _reached(A2ACardResolver(http, address).get_agent_card, address, patience)
         bindings: list[str] = [TransportProtocol.JSONRPC, TransportProtocol.HTTP_JSON]
         try:
             # Without streams a message is answered once, as soon as its task is begun.
@@ -152,7 +157,7 @@ async def open_remote(address: str, key: str = "", patience: float = 0.0) -> Asy
             )
         except ValueError as error:
             raise ToolFailure(f"the agent at {address} speaks neither JSON-RPC nor REST") from error
-        yield Remote(client, streaming, patience)
+        yield Remote(address, client, streaming, patience)
 
 
 def remote_task(task: Task) -> RemoteTask:
@@ -168,10 +173,10 @@ def _state(status: TaskStatus) -> str:
     return str(TaskState.Name(status.state)).removeprefix("TASK_STATE_").lower()
 
 
-async def _reached(ask: Callable[[], Awaitable[T]], patience: float) -> T:
+async def _reached(ask: Callable[[], Awaitable[T]], address: str, patience: float) -> T:
     loop = asyncio.get_running_loop()
     end = loop.time() + patience
-    async with _failures():
+    async with told_failures(address):
         while True:
             try:
                 return await ask()
@@ -185,11 +190,3 @@ def _is_unreachable(error: Exception) -> bool:
     if isinstance(error, AgentCardResolutionError) and error.status_code is not None:
         return False
     return isinstance(error, httpx.TransportError) or isinstance(error.__cause__, httpx.TransportError)
-
-
-@asynccontextmanager
-async def _failures() -> AsyncIterator[None]:
-    try:
-        yield
-    except (A2AError, httpx.HTTPError) as error:
-        raise ToolFailure(f"the remote agent cannot do it: {error}") from error
