@@ -2,11 +2,12 @@
 
 ::
 
-    START → think → act (one task per tool call) → check_stuck → think …
+    START → think → act (one task per tool call) → think …
+    act ⇢ check_stuck → think                where calls ran side by side, or one leaves something to do
     think ⇢ assess ⇢ confirm ⇢ act           where a call may need a person
-    START, check_stuck ⇢ observe_<name> → think   with the context nodes of a spec, where they are due
+    START, act, check_stuck ⇢ observe_<name> → think   with the context nodes of a spec, where they are due
     observe_mcp ⇢ terminate                  where the servers of an agent that is nothing without them are gone
-    START, check_stuck → condense → think    with condensers; without a summary that it needs ⇢ terminate
+    START, act, check_stuck → condense → think    with condensers; without a summary that it needs ⇢ terminate
     check_stuck ⇢ act                        calls of the same reply that had to wait for their turn
     think, check_stuck ⇢ delegate_<agent> → check_stuck   with the delegates of a spec: see `graphs/delegate.py`
     START, think, check_stuck ⇢ gate ⇢ think where a limit is met, or a person asks for something from outside
@@ -28,7 +29,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer, Command
 
-from ..nodes.act import act_node
+from ..nodes.act import act_node, route_act
 from ..nodes.assess import assess_node, route_assess
 from ..nodes.check_stuck import check_stuck_node, route_check_stuck
 from ..nodes.condense import condense_node
@@ -45,7 +46,7 @@ from ..nodes.progress import current_progress
 from ..nodes.terminate import terminate_node
 from ..nodes.think import route_think, think_node
 from ..prompts.load import preload_prompts
-from ..state.agent import AgentInput, AgentState, ToolTask
+from ..state.agent import AgentInput, AgentState
 from ..state.confirmation import Policy
 from ..state.context import RunContext
 from ..state.errors import UsageError
@@ -172,7 +173,7 @@ def _build(
     graph.add_node("think", thinking.node(equipment))
     graph.add_node("assess", assess_node(equipment))
     graph.add_node("confirm", confirm_node(equipment))
-    graph.add_node("act", act_node(equipment), input_schema=ToolTask)
+    graph.add_node("act", act_node(equipment))
     delegates = add_children(graph, equipment, children, make)
     graph.add_node("check_stuck", check_stuck_node(equipment))
     graph.add_node("gate", gate_node(equipment))
@@ -184,7 +185,7 @@ def _build(
     graph.add_conditional_edges("think", thinking.route(equipment), after_think)
     graph.add_conditional_edges("assess", route_assess(equipment), ["confirm", *calls])
     graph.add_conditional_edges("confirm", route_confirm(equipment), [*calls, "check_stuck"])
-    graph.add_edge("act", "check_stuck")
+    graph.add_conditional_edges("act", route_act(equipment, context.begin), [*begin, "check_stuck"])
     after = [*begin, *calls, "gate", "terminate"]
     graph.add_conditional_edges("check_stuck", route_check_stuck(equipment, context.begin), after)
     graph.add_conditional_edges("gate", route_gate(context.begin), [*begin, "terminate"])

@@ -2,7 +2,7 @@
 
 ::
 
-    START → observe_browser → think → act → check_stuck → observe_browser …
+    START → observe_browser → think → act → observe_browser …
 
 `observe_browser` puts the live page, and for a model that sees a picture of it, into the request and never into the
 history. What the agent must remember it writes into its replies, which have a line for the evaluation of its last

@@ -15,7 +15,6 @@ from langgraph.graph.state import CompiledStateGraph
 
 from ..nodes.delegate import delegate_node
 from ..nodes.equipment import Equipment
-from ..state.agent import ToolTask
 from ..state.errors import UsageError
 from ..state.remote_agents import PREFIX
 from ..state.spec import AgentSpec
@@ -60,7 +59,7 @@ def add_children(
     for name, child in children.items():
         agent = child if isinstance(child, CompiledStateGraph) else make(child)
         own = f"{DELEGATE}_{name}"
-        graph.add_node(own, delegate_node(equipment, name, agent, own), input_schema=ToolTask)
+        graph.add_node(own, delegate_node(equipment, name, agent, own))
         graph.add_edge(own, "check_stuck")
         nodes.append(own)
     return nodes

@@ -17,7 +17,7 @@ from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
 from ..prompts.load import load_prompt
-from ..state.agent import ToolTask
+from ..state.agent import AgentState, ToolTask
 from ..state.context import RunContext
 from ..state.errors import ToolFailure
 from ..state.messages import Fresh
@@ -29,8 +29,10 @@ from ..tools.delegate import DELEGATE
 from ..tools.plans import planned_operations
 from ..tools.traits import traits_of
 from .arguments import problems_of
+from .check_stuck import needs_check
+from .context import Begin
 from .equipment import Equipment, agent_path
-from .node import node
+from .node import node, route
 from .observation import observed
 from .once import run_once
 from .payloads import with_references
@@ -88,6 +90,15 @@ def act_node(equipment: Equipment) -> RunnableCallable:
         return {"messages": messages, "plan": operations} if operations else {"messages": messages}
 
     return node(act)
+
+
+def route_act(equipment: Equipment, begin: Begin) -> RunnableCallable:
+    """What begins the next step, after a call that ends this one and leaves nothing to do; else `check_stuck`."""
+
+    async def after_act(state: AgentState, config: RunnableConfig, runtime: Runtime[RunContext]) -> str:
+        return "check_stuck" if await needs_check(state, equipment, config, runtime) else begin(state)
+
+    return route(after_act)
 
 
 def with_plan(config: RunnableConfig, task: ToolTask) -> RunnableConfig:

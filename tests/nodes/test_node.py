@@ -16,7 +16,7 @@ ASK = {"tool_calls": [{"name": "ask_human", "args": {"inquire": "Which?"}}]}
 
 
 @pytest.mark.parametrize(
-    ("node", "following"), [("act", "check_stuck"), ("check_stuck", "act"), ("think", "act"), ("gate", "think")]
+    ("node", "following"), [("act", "think"), ("check_stuck", "act"), ("think", "act"), ("gate", "think")]
 )
 async def test_a_thread_can_be_set_to_go_on_behind_any_node(tmp_path, node, following):
     model = ScriptedModel(scripts=[Script.model_validate({"replies": [ASK, "Done."]})])

@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from clew.graphs import AgentSpec, RunContext, create_agent
 from clew.models.scripted import ScriptedModel
-from clew.nodes.check_stuck import detect_loop
+from clew.nodes.loop import detect_loop
 from clew.state.settings import Settings
 from clew.tools.catalog import build_tools
 

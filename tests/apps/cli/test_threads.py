@@ -59,14 +59,14 @@ def test_show_of_a_waiting_thread_tells_how_to_answer(clew, script, calls):
 
 def test_history_tells_of_each_step_what_ran_and_what_it_cost_the_newest_first(clew, done):
     found = entries(clew, done)
-    assert [entry["step"] for entry in found] == list(range(5, -2, -1))
-    nodes = [[], [], ["think"], ["act"], ["check_stuck"], ["think"], ["terminate"]]
+    assert [entry["step"] for entry in found] == list(range(4, -2, -1))
+    nodes = [[], [], ["think"], ["act"], ["think"], ["terminate"]]
     assert [entry["nodes"] for entry in reversed(found)] == nodes
     assert [entry["tools"] for entry in found if entry["nodes"] == ["act"]] == [["bash"]]
     assert [bool(entry["tokens"]) for entry in reversed(found)] == [ran == ["think"] for ran in nodes]
     used = shown(clew, done)["usage"]
     assert sum(entry["tokens"] for entry in found) == used["input_tokens"] + used["output_tokens"]
-    assert [entry["seconds"] is None for entry in found] == [False] * 6 + [True]
+    assert [entry["seconds"] is None for entry in found] == [False] * 5 + [True]
     assert [entry["parent"] for entry in found] == [*(entry["checkpoint"] for entry in found[1:]), None]
     assert sum(entry["size"] for entry in found) == json.loads(clew("du", "--json").out)["total"]
     assert len({entry["run_id"] for entry in found}) == 1
@@ -84,7 +84,7 @@ def test_history_is_a_table_that_can_be_cut(clew, done):
 
 def test_a_fork_sets_the_thread_back_and_a_resume_runs_on_from_there(clew, script, calls, done):
     found = entries(clew, done)
-    result = clew("fork", done, "--at", before(found[:4], "think"))
+    result = clew("fork", done, "--at", before(found[:3], "think"))
     assert result.code == 0
     assert "clew resume t1" in result.out
     assert clew("threads").out.splitlines()[1].split()[1:3] == ["waiting", "(paused)"]
@@ -106,7 +106,7 @@ def test_a_fork_before_a_tool_call_runs_the_call_again(clew, done, folder):
 
 def test_a_fork_to_a_new_thread_leaves_the_old_one_as_it_was(clew, script, calls, done):
     history, said = entries(clew, done), shown(clew, done)["messages"]
-    result = clew("fork", done, "--at", before(history[:4], "think"), "--to", "t2", "--json")
+    result = clew("fork", done, "--at", before(history[:3], "think"), "--to", "t2", "--json")
     assert result.code == 0
     forked = json.loads(result.out)
     assert (forked["thread"], forked["status"], forked["reason"]) == ("t2", "waiting", "paused")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from clew.nodes.check_stuck import detect_loop
+from clew.nodes.loop import detect_loop
 
 
 def step(command, result, status="success", text=""):
