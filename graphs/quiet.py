@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.runnables import RunnableConfig
-from langgraph._internal._runnable import RunnableSeq, set_config_context
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph._internal._runnable import RunnableSeq
 from langgraph.graph.state import CompiledStateGraph
 
 
@@ -20,8 +20,12 @@ class _QuietSequence(RunnableSeq):
         if config is None or not isinstance(callbacks, BaseCallbackManager) or callbacks.handlers:
             return await super().ainvoke(input, config, **options)
         first, *writers = self.steps
-        with set_config_context(config) as context:
-            output = await asyncio.create_task(first.ainvoke(input, config, **options), context=context)
+        # LangGraph gives the node a task and a context of its own; here the config is put in place and taken back.
+        token = var_child_runnable_config.set(config)
+        try:
+            output = await first.ainvoke(input, config, **options)
+        finally:
+            var_child_runnable_config.reset(token)
         for writer in writers:
             output = await writer.ainvoke(output, config)
         return output
