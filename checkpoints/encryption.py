@@ -60,10 +60,13 @@ async def check_key(database: Database, serde: SerializerProtocol) -> None:
     Raises:
         CheckpointError: it is another key, or there is none and the database is encrypted.
     """
-    if isinstance(serde, EncryptedSerializer):
+    known = "SELECT type, value FROM facts WHERE name = 'key'"
+    rows = await database.fetch(known)
+    if not rows and isinstance(serde, EncryptedSerializer):
         statement = "INSERT INTO facts (name, type, value) VALUES ('key', ?, ?) ON CONFLICT (name) DO NOTHING"
         await database.write((statement, serde.dumps_typed(_CHECK)))
-    for kind, value in await database.fetch("SELECT type, value FROM facts WHERE name = 'key'"):
+        rows = await database.fetch(known)
+    for kind, value in rows:
         _read(serde, kind, value)
 
 

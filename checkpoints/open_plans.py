@@ -11,18 +11,18 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiosqlite
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ..state.errors import CheckpointError
 from .encryption import KEY_VARIABLE, check_key
 from .open import DEFAULT_DATABASE, PATIENCE, is_postgres, open_saver, sqlite_path
-from .plans import Exclusive, PlanLibrary, one_task_at_a_time
+from .plans import Exclusive, PlanEntry, PlanLibrary, one_task_at_a_time
 from .redact import known_secrets
 from .schema import prepare
-from .serializer import protection
+from .serializer import Protection, protection
 from .sqlite_database import SqliteDatabase
+from .sqlite_errors import sqlite_sentences
+from .sqlite_plans import PLAN_LAYOUT, open_plan_store, plan_layout
 
 
 @asynccontextmanager
@@ -51,12 +51,32 @@ async def open_plan_library(
             yield library
         return
     path = sqlite_path(place)
-    guarded = protection(known_secrets() if secrets is None else secrets, key or os.environ.get(KEY_VARIABLE))
-    await _prepare_database(path, guarded.serde, patience)
-    async with _file_lock(Path(f"{path}.plans-lock"), patience) as exclusive, _open_store(path, patience) as store:
-        async with exclusive():
-            await store.setup()
+    guarded = _protection(secrets, key)
+    layout = await _prepare_database(path, guarded.serde, patience)
+    exclusive = _file_lock(path, patience)
+    async with open_plan_store(path, patience) as store:
+        if layout < PLAN_LAYOUT:
+            async with exclusive():
+                await store.setup()
         yield PlanLibrary(store, serde=guarded.serde, exclusive=exclusive)
+
+
+async def list_plans(
+    url: str | Path | None = None,
+    *,
+    secrets: Iterable[str] | None = None,
+    key: str | None = None,
+    patience: float = PATIENCE,
+) -> list[PlanEntry]:
+    """The plans of a database, the one published last first; nothing is made where there is no library yet.
+
+    Takes and raises what `open_plan_library` does.
+    """
+    place = str(url or DEFAULT_DATABASE)
+    if not is_postgres(place) and not await _has_library(sqlite_path(place), secrets, key, patience):
+        return []
+    async with open_plan_library(url, secrets=secrets, key=key, patience=patience) as library:
+        return await library.list()
 
 
 @asynccontextmanager
@@ -70,43 +90,53 @@ async def _open_postgres(
         yield await postgres_plan_library(saver, patience=patience)
 
 
-async def _prepare_database(path: Path, serde: SerializerProtocol, patience: float) -> None:
+async def _has_library(path: Path, secrets: Iterable[str] | None, key: str | None, patience: float) -> bool:
+    if not await asyncio.to_thread(path.exists):
+        return False
+    return await _prepare_database(path, _protection(secrets, key).serde, patience) > 0
+
+
+def _protection(secrets: Iterable[str] | None, key: str | None) -> Protection:
+    return protection(known_secrets() if secrets is None else secrets, key or os.environ.get(KEY_VARIABLE))
+
+
+async def _prepare_database(path: Path, serde: SerializerProtocol, patience: float) -> int:
     # The file is one of ours whoever comes first: for this user alone, in WAL mode, and with the tables by which a
     # saver knows it.
-    database = await asyncio.to_thread(SqliteDatabase, path, in_thread=True, patience=patience)
+    database = await asyncio.to_thread(SqliteDatabase, path, prepare, in_thread=True, patience=patience)
     try:
-        await database.arun(prepare)
         await check_key(database, serde)
+        return await database.arun(plan_layout)
     finally:
         await asyncio.to_thread(database.close)
 
 
-@asynccontextmanager
-async def _open_store(path: Path, patience: float) -> AsyncIterator[AsyncSqliteStore]:
-    async with aiosqlite.connect(path, isolation_level=None, timeout=patience) as connection:
-        yield AsyncSqliteStore(connection)
-
-
-@asynccontextmanager
-async def _file_lock(path: Path, patience: float) -> AsyncIterator[Exclusive]:
-    # A lock of the kernel, which a process that dies lets go of. It belongs to the open file, so the tasks of this
-    # process, which share that, keep each other out by a turn of their own.
-    descriptor = await asyncio.to_thread(os.open, path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    turn = one_task_at_a_time()
+def _file_lock(path: Path, patience: float) -> Exclusive:
+    # A lock of the kernel, which a process that dies lets go of. The tasks of this process keep each other out by a
+    # turn of their own.
+    lock, turn = Path(f"{path}.plans-lock"), one_task_at_a_time()
 
     @asynccontextmanager
     async def exclusive() -> AsyncIterator[None]:
         async with turn():
-            await _lock(descriptor, path, patience)
+            descriptor = await _locked(lock, patience)
             try:
                 yield
             finally:
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
+                os.close(descriptor)
 
+    return exclusive
+
+
+async def _locked(path: Path, patience: float) -> int:
+    with sqlite_sentences(str(path)):
+        descriptor = await asyncio.to_thread(os.open, path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
-        yield exclusive
-    finally:
+        await _lock(descriptor, path, patience)
+    except BaseException:
         os.close(descriptor)
+        raise
+    return descriptor
 
 
 async def _lock(descriptor: int, path: Path, patience: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from argparse import Namespace
 
-from ...checkpoints.open_plans import open_plan_library
+from ...checkpoints.open_plans import list_plans
 from ...checkpoints.plans import PlanEntry
 from ...state.settings import load_settings
 from .report import brief
@@ -27,8 +27,7 @@ def run(arguments: Namespace) -> int:
 
 async def _entries(arguments: Namespace) -> list[PlanEntry]:
     settings = load_settings(db=arguments.db)
-    async with open_plan_library(settings.database, patience=settings.db_wait) as library:
-        return await library.list()
+    return await list_plans(settings.database, patience=settings.db_wait)
 
 
 def _row(entry: PlanEntry) -> tuple[str, ...]:

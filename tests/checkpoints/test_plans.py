@@ -1,12 +1,14 @@
 import asyncio
+import sqlite3
 import stat
 import sys
+from contextlib import closing
 
 import pytest
 from langgraph.store.memory import InMemoryStore
 
 from clew.checkpoints.open import open_saver
-from clew.checkpoints.open_plans import open_plan_library
+from clew.checkpoints.open_plans import list_plans, open_plan_library
 from clew.checkpoints.plans import PlanLibrary
 from clew.state.errors import CheckpointError, PlanError, UsageError
 from clew.state.plan_draft import create_plan
@@ -141,6 +143,72 @@ async def test_what_is_no_database_is_refused_with_a_sentence(tmp_path):
     with pytest.raises(UsageError, match="no database mysql://"):
         async with open_plan_library("mysql://host/db"):
             pass
+
+
+async def test_a_full_disk_is_told_and_what_was_published_stays(tmp_path):
+    async with open_plan_library(tmp_path / "clew.db") as library:
+        await library.put(plan())
+        await library.store.conn.execute("PRAGMA max_page_count=1")
+        with pytest.raises(CheckpointError, match=r"clew\.db could not grow because the disk is full"):
+            await library.put(plan("large", size=2000))
+        assert [entry.plan for entry in await library.list()] == [plan()]
+
+
+async def test_a_library_that_may_only_be_read_is_listed_and_tells_who_publishes(tmp_path):
+    async with open_plan_library(tmp_path / "clew.db") as library:
+        await library.put(plan())
+        await library.store.conn.execute("PRAGMA query_only=ON")
+        for change in (library.put(plan("other")), library.add(plan("other")), library.delete("plan_1")):
+            with pytest.raises(CheckpointError, match=r"clew\.db is read-only: give this user write access"):
+                await change
+        assert [entry.plan for entry in await library.list()] == [plan()]
+
+
+async def test_damage_of_the_plans_alone_is_told_by_those_who_read_them(tmp_path):
+    path = tmp_path / "clew.db"
+    async with open_plan_library(path) as library:
+        await library.put(plan())
+    with closing(sqlite3.connect(path)) as connection:
+        ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'store'")
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xa5" * 4096)
+    async with open_plan_library(path) as library:
+        for look in (library.get("plan_1"), library.list()):
+            with pytest.raises(CheckpointError, match=r"clew\.db is damaged: restore it from a backup"):
+                await look
+
+
+async def test_a_process_that_writes_something_else_is_waited_for_and_then_told(tmp_path):
+    path = tmp_path / "clew.db"
+    async with open_plan_library(path, patience=0.2) as library:
+        await library.put(plan())
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(CheckpointError, match=r"clew\.db is locked by another process"):
+                await library.put(plan("other"))
+            async with open_plan_library(path, patience=0.2) as reader:
+                assert [entry.plan for entry in await reader.list()] == [plan()]
+            assert [entry.plan for entry in await list_plans(path)] == [plan()]
+            other.execute("COMMIT")
+        await library.put(plan("other"))
+
+
+async def test_listing_makes_neither_a_file_nor_a_table(tmp_path):
+    path = tmp_path / "clew.db"
+    assert await list_plans(path) == []
+    assert not path.exists()
+    async with open_saver(path):
+        pass
+    before = path.read_bytes()
+    assert await list_plans(path) == []
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
+
+
+async def test_plans_are_listed_from_either_database(url):
+    async with open_plan_library(url) as library:
+        await library.put(plan())
+    assert [entry.plan for entry in await list_plans(url)] == [plan()]
 
 
 async def test_secrets_never_reach_the_file(tmp_path):

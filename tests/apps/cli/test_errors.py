@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import resource
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 KEY = "a key that only this test knows"
 
-COMMANDS = (["threads"], ["history", "t1"], ["prune", "t1"], ["du"], ["resume", "t1"])
+COMMANDS = (["threads"], ["plans"], ["history", "t1"], ["prune", "t1"], ["du"], ["resume", "t1"])
+
+
+NO_PLANS = 'no plans yet: make one with `clew plan "…"`\n'
 
 
 @pytest.fixture
@@ -107,13 +112,55 @@ def test_a_database_that_another_process_locks_is_told_and_keeps_what_it_has(cle
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", HOLDER], **pipes) as holder:
         assert holder.stdout.readline() == "held\n"
-        for command in (*COMMANDS, ["plans"], ["export", "t1"]):
+        for command in (*COMMANDS, ["export", "t1"]):
             assert_refused(clew(*command, "--db", "x.db"), "x.db is locked by another process: try again when that")
         assert_refused(run("--db", "x.db", "--thread", "t2"), "x.db is locked by another process")
         holder.communicate()
     assert clew("show", "t1", "--db", "x.db", "--json").out == shown
     assert len(clew("threads", "--db", "x.db", "--json").out.splitlines()) == 1
 
+
+WRITER = """
+import sqlite3, sys
+database = sqlite3.connect("x.db", isolation_level=None)
+database.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_plans_are_listed_while_another_process_writes_and_a_plan_is_refused_with_a_sentence(
+    clew, run, folder, monkeypatch
+):
+    run("--db", "x.db")
+    before = (folder / "x.db").read_bytes()
+    monkeypatch.setenv("CLEW_DB_WAIT", "0.1")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", WRITER], **pipes) as writer:
+        assert writer.stdout.readline() == "held\n"
+        listed = clew("plans", "--db", "x.db")
+        assert (listed.code, listed.out) == (0, NO_PLANS)
+        plan = clew("plan", "do it", "--model", f"script:{folder}/script.json", "--db", "x.db")
+        assert_refused(plan, "x.db is locked by another process: try again when that one has finished")
+        writer.communicate()
+    assert (folder / "x.db").read_bytes() == before
+
+
+def test_plans_of_no_database_make_none(clew, folder):
+    assert clew("plans", "--db", "x.db").code == 0
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("kilobytes", [30, 64, 100])
+def test_a_plan_on_a_disk_that_takes_no_more_is_told_wherever_it_fails(run, start, folder, kilobytes):
+    run("--db", "x.db")
+    small = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (kilobytes * 1024, kilobytes * 1024))
+    plan = start("plan", "do it", "--model", f"script:{folder}/script.json", "--db", "y.db", preexec_fn=small)
+    err = plan.communicate()[1]
+    assert (plan.returncode, err) == (1, f"clew: y.db {NO_ROOM}\n")
+
+
+NO_ROOM = "could not be read or written by the disk: check the disk and its free space"
 
 ON_A_BAD_DISK = """
 import contextlib, io, json, sys
@@ -132,6 +179,8 @@ def run(database, thread):
 places = ("folder/x.db", "file.db")
 found = {place: run(place, "t2") for place in places}
 found["read"] = clew("show", "t1", "--db", "file.db")
+found["plans"] = clew("plans", "--db", "file.db")
+found["plan"] = clew("plan", "do it", "--model", "script:script.json", "--db", "file.db")
 found["begun"] = run("small/x.db", "t1")
 with contextlib.suppress(OSError), Path("small/filler").open("wb", buffering=0) as filler:
     while True:
@@ -157,6 +206,10 @@ def test_a_read_only_or_a_full_disk_is_told_and_loses_nothing(run, folder):
     done = subprocess.run(["bwrap", *inside], capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
+    assert found["plans"] == [0, NO_PLANS, ""]
+    code, out, err = found["plan"]
+    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert "file.db is read-only: give this user write access" in err
     assert found["begun"][0] == 0
     for place, sentence in sentences.items():
         code, _, err = found[place]
