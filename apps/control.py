@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..checkpoints.inbox import Inbox, OrderKind
 from ..state.errors import UsageError
 from ..state.inbox import inbox_start
+from ..state.notices import NoticeEvent
 from ..state.outcome import ENDED
 from ..state.thread import ThreadRecord
 from .session import Session
@@ -40,8 +41,9 @@ async def ask_thread(session: Session, thread: str, kind: OrderKind, text: str =
     running = view.status == "running"
     if kind == "stop" and not running:
         async with session.registry.lease(thread, "clew stop"):
-            await session.end_task(record)
-        return f"thread {thread} is stopped"
+            events = await session.end_task(record)
+        notices = [event.text for event in events if isinstance(event, NoticeEvent)]
+        return "\n".join([f"thread {thread} is stopped", *notices])
     place = (await session.values(record)).get("progress", {}).get("inbox", inbox_start())
     await Inbox(session.saver).send(thread, kind, text, after=max(place["words"], place["orders"]))
     if running and (ended := await _ended_meanwhile(session, record)):

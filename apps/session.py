@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,9 @@ from ..state.context import RunContext
 from ..state.errors import ThreadBusy
 from ..state.inbox import inbox_start
 from ..state.limits import RunLimits
+from ..state.notices import NoticeEvent
 from ..state.outcome import ENDED
+from ..state.remote import AT_WORK, OPEN
 from ..state.secrets import secret_settings
 from ..state.settings import Settings
 from ..state.stream import EndEvent, Event
@@ -46,6 +48,7 @@ from ..tools.sandbox.choice import describe_backend
 from .drive import Graph, Stop, drive
 from .log import log_event
 from .readiness import check_run
+from .remote_tasks import Withdrawal, remote_tasks, withdraw_all
 from .telemetry import telemetry
 from .view import ThreadView, thread_config, view_thread
 
@@ -66,6 +69,7 @@ class Session:
         self.settings = settings
         self.saver = saver
         self._callbacks = callbacks
+        self._withdrawn: dict[str, list[str]] = {}
         self.registry: ThreadRegistry = thread_registry(saver)
 
     async def view(self, record: ThreadRecord) -> ThreadView:
@@ -121,12 +125,14 @@ class Session:
         given: dict[str, Any] = {"tools": [], "checkpointer": self.saver, "settings": self.settings}
         return create_hub(**given) if record.graph == HUB else create_agent(record.agents[0], **given)
 
-    async def end_task(self, record: ThreadRecord) -> EndEvent:
+    async def end_task(self, record: ThreadRecord) -> list[Event]:
         """End the task of a thread as `cancelled`: its calls are answered, its questions dropped.
 
-        It is for whoever holds the lease of the thread, and drives nothing on it.
+        It is for whoever holds the lease of the thread, and drives nothing on it. It returns the last events: what a
+        person should know, and the end.
         """
         graph, config = self.reader(record), thread_config(record.thread)
+        withdrawal = await self._withdraw(record, OPEN)
         values = dict((await graph.aget_state(config)).values)
         one = cancel_remote if record.agents[0].remote else cancel_task
         node, update = {PLAN: cancel_flow, HUB: cancel_hub}.get(record.graph, one)(values)
@@ -134,17 +140,36 @@ class Session:
         await graph.aupdate_state(config, update, as_node=node)
         end = [event async for event in drive(graph, record.thread, None) if isinstance(event, EndEvent)][-1]
         await self._settle(record, end)
-        return end
+        return [*(NoticeEvent(text=left) for left in withdrawal.left), end]
+
+    async def _last_events(self, record: ThreadRecord, end: EndEvent) -> list[Event]:
+        """The end, once it is kept; before it what a person should know, or the end that a stop makes of it."""
+        # What is done again here when the run goes on is not to go on elsewhere meanwhile.
+        withdrawal = await self._withdraw(record, AT_WORK if end.reason == PAUSED else ())
+        self._withdrawn[record.thread] = [*self._all_withdrawn(record), *withdrawal.done]
+        await self._settle(record, end)
+        notices: list[Event] = [NoticeEvent(text=left) for left in withdrawal.left]
+        is_stopped = end.status == "waiting" and await self._is_stopped(record)
+        return [*notices, *(await self.end_task(record) if is_stopped else [end])]
+
+    async def _withdraw(self, record: ThreadRecord, states: Collection[str]) -> Withdrawal:
+        if not states:
+            return Withdrawal()
+        snapshot = await self.reader(record).aget_state(thread_config(record.thread), subgraphs=True)
+        return await withdraw_all(list(remote_tasks(snapshot, states)), self.settings)
 
     async def _settle(self, record: ThreadRecord, end: EndEvent) -> None:
-        await self._keep(record, paused=end.reason == PAUSED)
-        if end.status in ENDED:
+        ended = end.status in ENDED
+        withdrawn = [] if ended else self._all_withdrawn(record)
+        await self._keep(record.model_copy(update={"withdrawn": withdrawn}), paused=end.reason == PAUSED)
+        if ended:
+            self._withdrawn.pop(record.thread, None)
             await Inbox(self.saver).clear_orders(record.thread)
 
     async def _is_stopped(self, record: ThreadRecord) -> bool:
         """Whether a stop came that no gate was left to obey: the run waits for a person instead."""
         progress = (await self.values(record)).get("progress")
-        place = progress["inbox"] if progress else inbox_start()
+        place = (progress or {}).get("inbox", inbox_start())
         return await Inbox(self.saver).stop_after(record.thread, place["orders"]) > 0
 
     async def drive(
@@ -186,6 +211,7 @@ class Session:
         async with self._library(record) as store, self.registry.lease(record.thread, owner):
             if seen:
                 await self._expect(seen)
+            record = record.model_copy(update={"withdrawn": self._all_withdrawn(record)})
             graph = self.graph(record, model, store)
             await self._keep(record, paused=False)
             context = run_context_of(record)
@@ -201,12 +227,9 @@ class Session:
             )
             async with aclosing(events):
                 async for event in events:
-                    if isinstance(event, EndEvent):
-                        await self._settle(record, event)
-                        if event.status == "waiting" and await self._is_stopped(record):
-                            event = await self.end_task(record)
-                    log_event(record.thread, event)
-                    yield event
+                    for each in await self._last_events(record, event) if isinstance(event, EndEvent) else [event]:
+                        log_event(record.thread, each)
+                        yield each
 
     @asynccontextmanager
     async def _library(self, record: ThreadRecord) -> AsyncIterator[BaseStore | None]:
@@ -229,6 +252,10 @@ class Session:
             advice = f"`clew show {seen.thread}` says where it stands"
             raise ThreadBusy(f"thread {seen.thread} was taken further by another process meanwhile: {advice}")
 
+    def _all_withdrawn(self, record: ThreadRecord) -> list[str]:
+        """What was withdrawn on the thread, since somebody read its record too."""
+        return list(dict.fromkeys([*record.withdrawn, *self._withdrawn.get(record.thread, [])]))
+
     async def _keep(self, record: ThreadRecord, *, paused: bool) -> None:
         await self.registry.put(record.model_copy(update={"paused": paused}))
 
@@ -249,7 +276,13 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
 def run_context_of(record: ThreadRecord) -> RunContext:
     """The run's context as the record says it."""
     limits = record.model_dump(include=set(RunLimits.model_fields))
-    return RunContext(workspace=record.workspace, headless=record.headless, confirm=record.confirm, **limits)
+    return RunContext(
+        workspace=record.workspace,
+        headless=record.headless,
+        confirm=record.confirm,
+        withdrawn=record.withdrawn,
+        **limits,
+    )
 
 
 def _secrets(settings: Settings) -> list[str]:

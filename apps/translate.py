@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 
-from ..state.notices import NudgeEvent, ProgressEvent, SaidEvent, WaitEvent
+from ..state.notices import NoticeEvent, NudgeEvent, ProgressEvent, SaidEvent, WaitEvent
 from ..state.outcome import Usage
 from ..state.plan import Plan
 from ..state.plan_data import step_data
@@ -85,6 +85,8 @@ def _told(path: list[str], told: Any) -> Iterator[Event]:
         return
     if told.get("kind") == "progress":
         yield ProgressEvent(path=path, **{name: told[name] for name in ("tool", "done", "total", "message")})
+    elif told.get("kind") == "notice":
+        yield NoticeEvent(path=path, text=str(told.get("message", "")))
     elif told.get("kind") in ("wait", "retry"):
         yield WaitEvent(path=path, message=str(told.get("message", "")), seconds=told.get("seconds", 0.0))
 

@@ -8,7 +8,7 @@ from .agent import cancel_task, continue_task, create_agent
 from .flow import FlowType, create_flow
 from .hub import cancel_hub, continue_hub, create_hub, hub_roles
 from .plan import cancel_flow, continue_flow, create_plan_flow
-from .remote import cancel_remote, continue_remote
+from .remote import cancel_remote, continue_remote, remote_key
 from .specs import AGENTS
 from .step_agent import agent_from_step
 
@@ -36,4 +36,5 @@ __all__ = [
     "create_hub",
     "create_plan_flow",
     "hub_roles",
+    "remote_key",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.runtime import Runtime
@@ -15,13 +15,15 @@ from langgraph.types import interrupt
 
 from ..state.context import RunContext, can_ask, run_context
 from ..state.errors import ToolFailure, UsageError
+from ..state.inbox import InboxPlace
 from ..state.messages import Fresh
 from ..state.outcome import Outcome, Status, Usage
 from ..state.question import Question
-from ..state.remote import RemoteProgress, RemoteState, RemoteTask
+from ..state.remote import AT_WORK, RemoteProgress, RemoteState, RemoteTask
 from .equipment import agent_path
 from .node import node, route
 from .reply import fresh_id, text_of
+from .stopping import Stopped, stoppable
 
 if TYPE_CHECKING:  # an extra
     from contextlib import AbstractAsyncContextManager
@@ -34,12 +36,23 @@ PATIENCE = 60.0
 UNANSWERED = "unanswered"
 """State of a task that asks something while nobody is there to answer."""
 
-NEXT = {"submitted": "follow", "working": "follow", "input_required": "ask"}
+STOPPED = "stopped"
+"""State of a task that a person stopped here."""
+
+WITHDRAWN = "withdrawn"
+"""State of a task that was cancelled there when the run was paused here: the agent is given it anew."""
+
+NEXT = {**dict.fromkeys(AT_WORK, "follow"), "input_required": "ask", WITHDRAWN: "submit"}
 """What follows each state that is not an end."""
 
 NOBODY = "It asked a question and nobody is there to answer: "
 
-STATUS: dict[str, Status] = {"completed": "finished", "canceled": "cancelled", "rejected": "rejected"}
+STATUS: dict[str, Status] = {
+    "completed": "finished",
+    "canceled": "cancelled",
+    STOPPED: "cancelled",
+    "rejected": "rejected",
+}
 """Our status for each end of a remote task; any other end is an error."""
 
 
@@ -58,40 +71,53 @@ class RemoteAgent:
 
 
 def submit_node(agent: RemoteAgent) -> RunnableCallable:
-    """The node that sends the newest message: the task, or the answer to a question."""
+    """The node that sends the newest message, the task or the answer to a question; or the task once more."""
 
     async def submit(state: RemoteState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        newest, earlier = state["messages"][-1], state.get("remote")
+        sent, earlier = _message(state), state.get("remote")
         answers = earlier if earlier and earlier["state"] == "input_required" else None
+        # A message whose answer was lost has no task here; sent again under its id, it is not a second one there.
+        before = earlier["id"] if earlier and earlier["id"] else None
         configurable = config.get("configurable", {})
-        place = [configurable.get("thread_id"), configurable.get("checkpoint_ns"), newest.id, earlier and earlier["id"]]
+        place = [configurable.get("thread_id"), configurable.get("checkpoint_ns"), sent.id, before]
         try:
             async with _reach(agent) as remote:
                 from a2a.types import Part
 
                 task = await remote.submit(
-                    [Part(text=text_of(newest.content))],
+                    [Part(text=text_of(sent.content))],
                     sha256(json.dumps(place).encode()).hexdigest()[:32],
                     answers["id"] if answers else "",
                     earlier["context"] if earlier else "",
                 )
         except ToolFailure as failure:
             task = RemoteTask(id="", context=earlier["context"] if earlier else "", state="failed", said=str(failure))
+        task["agent"] = agent.address
+        task["asked"] = answers.get("asked", "") if answers else sent.id or ""
         return {"remote": _answerable(task, runtime), "status": "running", "outcome": None}
 
     return node(submit)
 
 
 def follow_node(agent: RemoteAgent) -> RunnableCallable:
-    """The node that waits for the agent; entered anew after a crash, it waits on."""
+    """The node that waits for the agent; entered anew after a crash, it waits on. A stop cancels the task there too."""
 
-    async def follow(state: RemoteState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        task = state["remote"]
+    async def follow(state: RemoteState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
+        task, context = state["remote"], run_context(runtime)
+        if task["id"] in context.withdrawn:
+            return {"remote": {**task, "state": WITHDRAWN, "said": ""}}
+        place = _place(state, context)
         try:
-            async with _reach(agent, PATIENCE) as remote:
-                task = await remote.follow(task["id"], lambda said: runtime.stream_writer(_remark(said)))
+            async with stoppable(config, place), _reach(agent, PATIENCE) as remote:
+                found = await remote.follow(task["id"], lambda said: runtime.stream_writer(_told("remark", said)))
+                task = {**task, **found}
         except ToolFailure as failure:
             task = {**task, "state": "failed", "said": str(failure)}
+        except Stopped as stop:
+            if left := await _withdraw(agent, task["id"]):
+                runtime.stream_writer(_told("notice", left))
+            progress = _progress(context, {**place, "orders": stop.number})
+            return {"remote": {**task, "state": STOPPED, "said": ""}, "progress": progress}
         return {"remote": _answerable(task, runtime)}
 
     return node(follow)
@@ -116,10 +142,10 @@ def conclude_node(agent: RemoteAgent) -> RunnableCallable:
         status = STATUS.get(task["state"], "error")
         done = status == "finished"
         reason = "answer" if done else said or task["state"]
-        iteration = run_context(runtime).iteration + 1
+        context = run_context(runtime)
         return {
             "messages": Fresh([AIMessage(said or task["state"], id=fresh_id(), name=agent.name)]),
-            "progress": RemoteProgress(steps=1, iteration=iteration, usage=Usage().model_dump()),
+            "progress": _progress(context, _place(state, context)),
             "status": status,
             "outcome": Outcome(success=done, reason=reason, answer=said if done else ""),
         }
@@ -128,7 +154,7 @@ def conclude_node(agent: RemoteAgent) -> RunnableCallable:
 
 
 def route_remote() -> RunnableCallable:
-    """`follow` while the agent works, `ask` where it asks, else `conclude`."""
+    """`follow` while the agent works, `ask` where it asks, `submit` where it was withdrawn, else `conclude`."""
 
     async def after(state: RemoteState) -> str:
         return NEXT.get(state["remote"]["state"], "conclude")
@@ -147,8 +173,34 @@ def _question(agent: RemoteAgent, task: RemoteTask, path: list[str]) -> Question
     )
 
 
-def _remark(said: str) -> dict[str, str]:
-    return {"kind": "remark", "message": said}
+def _message(state: RemoteState) -> AnyMessage:
+    """What is to be sent: the newest message, or, where that was done and the task is to be done anew, the task."""
+    newest, earlier = state["messages"][-1], state.get("remote")
+    if earlier is None or not (earlier["state"] == WITHDRAWN or isinstance(newest, AIMessage)):
+        return newest
+    asked = earlier.get("asked")
+    tasks: list[AnyMessage] = [each for each in state["messages"] if isinstance(each, HumanMessage)]
+    return next((each for each in tasks if each.id == asked), (tasks or [newest])[-1])
+
+
+def _told(kind: str, said: str) -> dict[str, str]:
+    return {"kind": kind, "message": said}
+
+
+def _place(state: RemoteState, context: RunContext) -> InboxPlace:
+    """How far the inbox was acted on: by this agent, or by the run before it began."""
+    progress = state.get("progress")
+    return progress.get("inbox", context.inbox) if progress else context.inbox
+
+
+def _progress(context: RunContext, place: InboxPlace) -> RemoteProgress:
+    return RemoteProgress(steps=1, iteration=context.iteration + 1, usage=Usage().model_dump(), inbox=place)
+
+
+async def _withdraw(agent: RemoteAgent, task: str) -> str:
+    from ..tools.a2a.withdraw import withdraw
+
+    return await withdraw(agent.address, agent.key, task)
 
 
 def _reach(agent: RemoteAgent, patience: float = 0.0) -> AbstractAsyncContextManager[Remote]:

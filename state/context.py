@@ -65,6 +65,9 @@ class RunContext:
     approved: Sequence[str] = ()
     """Kinds of calls that a person approved for the rest of the run before this agent began."""
 
+    withdrawn: Sequence[str] = ()
+    """Tasks at agents elsewhere that were cancelled there when a person stopped the run: they are given anew."""
+
 
 def run_context(runtime: Runtime[Any]) -> RunContext:
     """The run's context; the defaults where an embedding graph has a context of its own."""

@@ -61,6 +61,18 @@ class ProgressEvent(StreamEvent):
     """What it does now; may be empty."""
 
 
+class NoticeEvent(StreamEvent):
+    """Something that a person should know, and that the run cannot mend."""
+
+    event: Literal["notice"] = "notice"
+
+    path: list[str] = Field(default_factory=list)
+    """Nodes around the agent, from the outermost."""
+
+    text: str
+    """What it is."""
+
+
 class NudgeEvent(StreamEvent):
     """The agent repeats itself and was told so."""
 

@@ -9,8 +9,15 @@ from langgraph.channels.delta import DeltaChannel
 from typing_extensions import NotRequired, TypedDict
 
 from .channel import SNAPSHOT_FREQUENCY
+from .inbox import InboxPlace
 from .messages import merge_messages
 from .outcome import Outcome, Status
+
+AT_WORK = ("submitted", "working")
+"""States in which an agent works on a task."""
+
+OPEN = (*AT_WORK, "input_required")
+"""States in which a task has not ended."""
 
 
 class RemoteTask(TypedDict):
@@ -28,6 +35,12 @@ class RemoteTask(TypedDict):
     said: str
     """What the agent says: its answer, its question, or why it failed."""
 
+    agent: NotRequired[str]
+    """Address of the agent."""
+
+    asked: NotRequired[str]
+    """Id of the message that set the task."""
+
 
 class RemoteProgress(TypedDict):
     """Counters of the newest task, as far as they are known of an agent elsewhere."""
@@ -40,6 +53,9 @@ class RemoteProgress(TypedDict):
 
     usage: dict[str, Any]
     """A dump of `Usage`: nothing was used here."""
+
+    inbox: NotRequired[InboxPlace]
+    """How far the control inbox was acted on."""
 
 
 class RemoteState(TypedDict):

@@ -16,7 +16,7 @@ from pydantic import (
 
 from .errors import UsageError
 from .metrics import TaskMetrics
-from .notices import NudgeEvent, ProgressEvent, SaidEvent, StreamEvent, WaitEvent
+from .notices import NoticeEvent, NudgeEvent, ProgressEvent, SaidEvent, StreamEvent, WaitEvent
 from .outcome import Status, Usage
 from .plan_data import PlanData, StepData
 from .question import QuestionKind
@@ -236,6 +236,7 @@ Event = Annotated[
     | WaitEvent
     | ProgressEvent
     | NudgeEvent
+    | NoticeEvent
     | PlanStepEvent
     | DifferenceEvent
     | EndEvent,

@@ -47,6 +47,9 @@ class ThreadRecord(RunLimits):
     paused: bool = False
     """Whether a person stopped the run, or set it where it stands: no process died."""
 
+    withdrawn: list[str] = Field(default_factory=list)
+    """Tasks at agents elsewhere that were cancelled there when a person stopped the run."""
+
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
     """When the thread began."""
 

@@ -17,6 +17,7 @@ from ...state.spec import AgentSpec
 from ...state.stream import Event
 from ...state.thread import ThreadRecord
 from ..drive import Graph, Stop, drive
+from ..log import log_event
 from ..session import Session
 from ..view import ThreadView, thread_config, view_thread
 
@@ -72,7 +73,8 @@ class AgentThreads:
         if record is None or not (await view_thread(self._session.saver, thread)).unfinished:
             return
         async with self._session.registry.lease(thread, OWNER):
-            await self._session.end_task(record)
+            for event in await self._session.end_task(record):
+                log_event(thread, event)
 
     async def _record(self, thread: str) -> ThreadRecord | None:
         try:

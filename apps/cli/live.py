@@ -27,6 +27,7 @@ STYLES = {
     "tool_start": "cyan",
     "tool_end": "dim",
     "nudge": "yellow",
+    "notice": "yellow",
     "plan_step": "blue",
     "question": "magenta",
     "difference": "yellow",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from json import dumps
 from typing import Protocol, TextIO
 
-from ...state.notices import NudgeEvent, ProgressEvent, SaidEvent, WaitEvent
+from ...state.notices import NoticeEvent, NudgeEvent, ProgressEvent, SaidEvent, WaitEvent
 from ...state.outcome import Usage
 from ...state.plan import MARKS
 from ...state.plan_data import StepData
@@ -110,6 +110,8 @@ def event_lines(event: Event) -> Iterator[str]:
             yield f"{_place(event.path)}  {event.name} {mark}: {brief(event.text)}"
         case NudgeEvent():
             yield f"{_place(event.path)}  repeats itself: {brief(event.text)}"
+        case NoticeEvent():
+            yield f"{_place(event.path)}{event.text}"
         case WaitEvent():
             yield f"{_place(event.path)}waits {event.seconds:.1f} s: {brief(event.message)}"
         case ProgressEvent():

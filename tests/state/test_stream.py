@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.state.errors import UsageError
+from clew.state.notices import NoticeEvent
 from clew.state.outcome import Status, Usage
 from clew.state.plan import Plan, PlanStep, StepStatus
 from clew.state.plan_data import PlanData, StepData, plan_data
@@ -76,6 +77,7 @@ EVENTS = st.one_of(
     ),
     st.builds(DifferenceEvent, step=COUNT, id=TEXT, name=TEXT, field=TEXT, was=TEXT, now=st.none() | TEXT),
     st.builds(NudgeEvent, path=PATH, text=TEXT),
+    st.builds(NoticeEvent, path=PATH, text=TEXT),
     st.builds(
         EndEvent,
         thread=TEXT,
@@ -101,7 +103,7 @@ def test_an_event_survives_its_line_of_json(event):
 
 def test_every_event_has_a_name_of_its_own():
     names = [kind.model_fields["event"].default for kind in KINDS]
-    assert len(set(names)) == len(names) == 13
+    assert len(set(names)) == len(names) == 14
 
 
 def test_the_end_line_has_exactly_the_documented_keys():

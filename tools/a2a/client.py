@@ -13,6 +13,7 @@ from a2a.client import Client, ClientConfig, ClientFactory
 from a2a.client.card_resolver import A2ACardResolver
 from a2a.client.errors import A2AClientError, AgentCardResolutionError
 from a2a.types import (
+    CancelTaskRequest,
     GetTaskRequest,
     ListTasksRequest,
     Message,
@@ -26,10 +27,10 @@ from a2a.types import (
     TaskStatus,
 )
 from a2a.utils.constants import TransportProtocol
-from a2a.utils.errors import A2AError
+from a2a.utils.errors import A2AError, TaskNotCancelableError
 
 from ...state.errors import ToolFailure
-from ...state.remote import RemoteTask
+from ...state.remote import AT_WORK, RemoteTask
 from ..web.guard import PublicAddresses
 from ..web.transport import guarded_client
 from .failures import told_failures
@@ -44,9 +45,6 @@ POLLING = 1.0
 
 RECENT = 50
 """Newest tasks among which one is looked for that may have been begun already."""
-
-AT_WORK = ("submitted", "working")
-"""States in which a task is waited for."""
 
 
 class Remote:
@@ -97,6 +95,18 @@ class Remote:
             if found["state"] not in AT_WORK:
                 return found
             await asyncio.sleep(POLLING)
+
+    async def cancel(self, task: str) -> None:
+        """End a task; one that has ended already is left as it is.
+
+        Raises:
+            ToolFailure: the agent does not know the task, or cannot be reached.
+        """
+        async with told_failures(self._address):
+            try:
+                await self._client.cancel_task(CancelTaskRequest(id=task))
+            except TaskNotCancelableError:
+                return
 
     async def _reached(self, ask: Callable[[], Awaitable[T]]) -> T:
         return await _reached(ask, self._address, self._patience)

@@ -55,6 +55,11 @@ SCRIPTS = [
         "replies": [call("bash", command="echo begun > begun; sleep 600"), "Never."],
     },
     {
+        "name": "doze",
+        "match": "doze off",
+        "replies": [call("bash", command="sleep 600"), "Awake."],
+    },
+    {
         "name": "fail",
         "match": "^fail$",
         "replies": [{"error": {"status": 400, "message": "the secret of the provider"}}],
@@ -87,9 +92,9 @@ def serve(settings):
     """Serve an agent as `clew serve a2a` does, on settings that may be changed."""
 
     @asynccontextmanager
-    async def serve(agent="manus", threads=None, **changes):
+    async def serve(agent="manus", threads=None, port=0, **changes):
         changed = settings.model_copy(update=changes)
-        sock = socket.create_server(("127.0.0.1", 0))
+        sock = socket.create_server(("127.0.0.1", port))
         card = agent_card(AGENTS[agent], url_of(sock), keys=bool(changed.serve.keys))
         async with open_session(changed) as session:
             running = threads or AgentThreads(session, AGENTS[agent])
