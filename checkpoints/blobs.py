@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from hashlib import sha256
 from sqlite3 import Connection
 
@@ -9,6 +10,7 @@ from ..state.errors import CheckpointError
 from .database import Database, Statement
 from .serializer import Protection
 from .sqlite_database import SqliteDatabase, transaction
+from .sqlite_layout import Kind, Tables, tables_in, tables_made_by
 
 SCHEME = "sha256:"
 """How a reference begins; the hexadecimal digest of the content follows."""
@@ -36,10 +38,35 @@ def blob_tables(bytes_type: str) -> list[str]:
     return [table.format(bytes=bytes_type) for table in _TABLES]
 
 
-def prepare_blobs(connection: Connection) -> None:
-    """Make the tables in a SQLite file that has none."""
-    for table in blob_tables("BLOB"):
-        connection.execute(table)
+def prepare_blobs(connection: Connection, path: str) -> None:
+    """Make the tables in a SQLite file that has none.
+
+    Raises:
+        CheckpointError: the file holds something else, or a layout that is newer than this code; it stays as it was.
+    """
+    if _is_ready(connection, path):
+        return
+    with transaction(connection):
+        if _is_ready(connection, path):
+            return
+        for table in blob_tables("BLOB"):
+            connection.execute(table)
+        connection.execute(f"PRAGMA application_id={BLOB_FILE.application}")
+        connection.execute(f"PRAGMA user_version={BLOB_FILE.newest}")
+
+
+def _is_ready(connection: Connection, path: str) -> bool:
+    # The first files of payloads have the tables of layout 1 and no number.
+    return BLOB_FILE.layout(connection, path) == BLOB_FILE.newest or bool(tables_in(connection))
+
+
+@cache
+def _tables_of(layout: int) -> Tables:
+    return tables_made_by(blob_tables("BLOB"))
+
+
+BLOB_FILE = Kind(application=int.from_bytes(b"cleb"), newest=1, unmarked=0, tables=_tables_of)
+"""The file of payloads beside a SQLite database."""
 
 
 def release_inline(database: SqliteDatabase, thread: str) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import cache
 from itertools import chain
 
-from ..state.errors import CheckpointError
 from .inbox import inbox_table
 from .journal import journal_table
 from .sqlite_database import transaction
+from .sqlite_layout import Kind, Tables, tables_in, tables_made_by
 
 VERSION = 2
 """Layout that this code reads and writes; kept in the file as `PRAGMA user_version`."""
@@ -39,6 +40,9 @@ _STOCK_TABLES = (
 )
 """What LangGraph's own SQLite saver makes. A database of its is layout 0, and an empty file too."""
 
+_TASK_PATH = "task_path"
+"""A column that the first databases of that saver lack."""
+
 _OWN_TABLES = (
     "ALTER TABLE checkpoints ADD COLUMN run_id TEXT",
     "ALTER TABLE writes ADD COLUMN run_id TEXT",
@@ -63,46 +67,38 @@ _STEPS = (_OWN_TABLES, (inbox_table("BLOB"),))
 """What leads from each layout to the next one, from layout 0 on."""
 
 
-def prepare(connection: sqlite3.Connection) -> None:
+def prepare(connection: sqlite3.Connection, path: str) -> None:
     """Bring the database to layout `VERSION`, in one transaction.
 
     Raises:
-        CheckpointError: the file holds something else, or a layout that is newer than this code.
+        CheckpointError: the file holds something else, or a layout that is newer than this code; it stays as it was.
     """
-    if layout(connection) == VERSION:
+    if DATABASE.layout(connection, path) == VERSION:
         return
     with transaction(connection):
-        found = layout(connection)
-        if found > VERSION:
-            raise CheckpointError(f"the database has layout {found} and this clew knows {VERSION}: upgrade clew")
+        found = DATABASE.layout(connection, path)
         if found == VERSION:
             return
         if found == 0:
             _make_stock_tables(connection)
         for statement in chain.from_iterable(_STEPS[found:]):
             connection.execute(statement)
+        connection.execute(f"PRAGMA application_id={DATABASE.application}")
         connection.execute(f"PRAGMA user_version={VERSION}")
 
 
+@cache
+def _tables_of(layout: int) -> Tables:
+    tables = tables_made_by(chain(_STOCK_TABLES, *_STEPS[:layout]))
+    return tables if layout else {**tables, "writes": tables["writes"] - {_TASK_PATH}}
+
+
+DATABASE = Kind(application=int.from_bytes(b"clew"), newest=VERSION, unmarked=2, tables=_tables_of)
+"""The file of checkpoints, threads and leases."""
+
+
 def _make_stock_tables(connection: sqlite3.Connection) -> None:
-    _refuse_strangers(connection)
     for statement in _STOCK_TABLES:
         connection.execute(statement)
-    if "task_path" not in _columns(connection, "writes"):
-        connection.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''")
-
-
-def layout(connection: sqlite3.Connection) -> int:
-    """The layout version that the file says it has."""
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
-
-
-def _refuse_strangers(connection: sqlite3.Connection) -> None:
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if tables and not {"checkpoints", "writes"} <= tables:
-        raise CheckpointError("the file is a SQLite database of another program: name another database")
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
-    return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+    if _TASK_PATH not in tables_in(connection)["writes"]:
+        connection.execute(f"ALTER TABLE writes ADD COLUMN {_TASK_PATH} TEXT NOT NULL DEFAULT ''")

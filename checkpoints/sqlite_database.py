@@ -36,7 +36,7 @@ class SqliteDatabase:
     def __init__(
         self,
         path: Path | str,
-        prepare: Callable[[sqlite3.Connection], None] | None = None,
+        prepare: Callable[[sqlite3.Connection, str], None] | None = None,
         *,
         optional: bool = False,
         full_sync: bool = False,
@@ -47,7 +47,7 @@ class SqliteDatabase:
 
         Args:
             path: the file, or `:memory:`.
-            prepare: brings a connection that was just opened to the layout that the work expects.
+            prepare: brings a file that was just opened, and is named, to the layout that the work expects.
             optional: `fetch` finds nothing in a missing file, and does not make it.
             full_sync: `synchronous=FULL`: wait for the disk at each commit. Without it a crash of the process
                 loses nothing, a power cut may lose the newest commits, and neither damages the file.
@@ -70,7 +70,7 @@ class SqliteDatabase:
         try:
             # First what may refuse the file: setting the journal mode would already write to it.
             if self._prepare is not None:
-                self._prepare(connection)
+                self._prepare(connection, self.path)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA synchronous={'FULL' if self._full_sync else 'NORMAL'}")
         except BaseException:

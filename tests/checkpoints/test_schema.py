@@ -8,6 +8,7 @@ from labyrinth import build, task, texts
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
+from clew.checkpoints.blobs import BLOB_FILE
 from clew.checkpoints.inbox import Inbox
 from clew.checkpoints.open import open_saver
 from clew.checkpoints.schema import VERSION
@@ -72,12 +73,82 @@ async def test_a_newer_layout_is_refused(tmp_path):
     await refusal(path, "has layout 99 and this clew knows 2: upgrade clew")
 
 
-async def test_another_program_s_database_is_refused(tmp_path):
-    path = tmp_path / "music.db"
+SONGS = "CREATE TABLE songs (title); INSERT INTO songs VALUES ('one');"
+CHECKPOINTS_OF_A_RACE = "CREATE TABLE checkpoints (runner, place); CREATE TABLE writes (book, page);"
+VERSIONS = [0, 1, 2, 3, 99, -1]
+
+
+def other_programs_file(path, statements):
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("CREATE TABLE songs (title)")
+        connection.executescript(statements)
+    return path
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("tables", [SONGS, CHECKPOINTS_OF_A_RACE, "CREATE VIEW seven AS SELECT 7;"])
+async def test_another_program_s_database_is_refused(tmp_path, tables, version, mode):
+    path = tmp_path / "music.db"
+    other_programs_file(path, f"PRAGMA journal_mode={mode}; {tables} PRAGMA user_version={version}")
+    await refusal(path, r"music\.db is a SQLite database of another program: name another database")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("statement", ["PRAGMA user_version=1", "PRAGMA application_id=7"])
+async def test_an_empty_database_that_another_program_has_marked_is_refused(tmp_path, statement):
+    await refusal(other_programs_file(tmp_path / "music.db", statement), "is a SQLite database of another program")
+
+
+async def test_a_stock_database_in_which_our_names_are_taken_is_refused(tmp_path):
+    path = tmp_path / "stock.db"
+    async with AsyncSqliteSaver.from_conn_string(str(path)) as stock:
+        await stock.setup()
+    other_programs_file(path, "CREATE TABLE Threads (of, cotton)")
     await refusal(path, "is a SQLite database of another program")
+
+
+async def test_a_database_of_ours_that_lost_a_table_is_told(tmp_path):
+    path = tmp_path / "clew.db"
+    await opened(path)
+    other_programs_file(path, "DROP TABLE leases")
+    await refusal(path, r"clew\.db lacks tables: restore it from a backup")
+
+
+async def test_a_database_of_ours_from_before_it_was_marked_is_opened(tmp_path):
+    path = tmp_path / "clew.db"
+    await opened(path)
+    other_programs_file(path, "PRAGMA application_id=0")
+    await opened(path)
+
+
+@pytest.mark.parametrize(
+    ("statements", "sentence"),
+    [
+        (SONGS, "is a SQLite database of another program"),
+        (f"{SONGS} PRAGMA user_version=1", "is a SQLite database of another program"),
+        ("CREATE TABLE blobs (digest); CREATE TABLE blob_uses (thread)", "is a SQLite database of another program"),
+        (f"PRAGMA application_id={BLOB_FILE.application}; PRAGMA user_version=7", "has layout 7 and this clew knows 1"),
+    ],
+)
+async def test_another_program_s_file_in_the_place_of_payloads_is_refused(tmp_path, statements, sentence):
+    path = other_programs_file(tmp_path / "clew.db-blobs", statements)
+    before = path.read_bytes()
+    async with open_saver(tmp_path / "clew.db") as saver:
+        with pytest.raises(CheckpointError, match=rf"clew\.db-blobs {sentence}"):
+            await saver.blobs.put("t", b"a picture")
+        with pytest.raises(CheckpointError, match=rf"clew\.db-blobs {sentence}"):
+            await saver.blobs.references("t")
+    assert path.read_bytes() == before
+
+
+async def test_a_file_of_payloads_has_a_layout_number_and_one_from_before_that_is_read(tmp_path):
+    async with open_saver(tmp_path / "clew.db") as saver:
+        reference = await saver.blobs.put("t", b"a picture")
+    with closing(sqlite3.connect(tmp_path / "clew.db-blobs")) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (BLOB_FILE.newest,)
+    other_programs_file(tmp_path / "clew.db-blobs", "PRAGMA user_version=0; PRAGMA application_id=0")
+    async with open_saver(tmp_path / "clew.db") as saver:
+        assert await saver.blobs.get(reference) == b"a picture"
 
 
 async def test_a_file_that_is_no_database_is_refused(tmp_path):

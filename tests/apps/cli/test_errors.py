@@ -61,13 +61,15 @@ def test_a_damaged_database_is_told_and_left_as_it_is(clew, run, folder, damage,
     assert (folder / "x.db").read_bytes() == damaged
 
 
-def test_a_database_of_another_program_keeps_what_it_has(clew, run, folder):
+@pytest.mark.parametrize("version", [0, 1, 2, 3])
+def test_a_database_of_another_program_keeps_what_it_has(clew, run, folder, version):
     with closing(sqlite3.connect("x.db")) as database:
         database.executescript("CREATE TABLE songs (name TEXT); INSERT INTO songs VALUES ('one')")
+        database.execute(f"PRAGMA user_version={version}")
     before = (folder / "x.db").read_bytes()
-    for command in COMMANDS:
-        assert_refused(clew(*command, "--db", "x.db"), "is a SQLite database of another program")
-    assert_refused(run("--db", "x.db"), "is a SQLite database of another program")
+    for command in (*COMMANDS, ["plans"]):
+        assert_refused(clew(*command, "--db", "x.db"), "x.db is a SQLite database of another program")
+    assert_refused(run("--db", "x.db"), "x.db is a SQLite database of another program")
     assert (folder / "x.db").read_bytes() == before
 
 
