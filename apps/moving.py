@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ..checkpoints.export import fork_thread, import_thread
+from ..checkpoints.export import import_thread
+from ..checkpoints.fork import fork_thread
 from ..state.thread import ThreadRecord
 from .session import Session
 

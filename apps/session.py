@@ -17,6 +17,7 @@ from langgraph.graph import END
 from langgraph.store.base import BaseStore
 
 from ..checkpoints.durable import DurableSaver
+from ..checkpoints.fork import refuse_cut_off
 from ..checkpoints.inbox import Inbox
 from ..checkpoints.open import open_saver
 from ..checkpoints.open_plans import open_plan_library
@@ -108,13 +109,18 @@ class Session:
     async def fork(self, record: ThreadRecord, checkpoint: str) -> ThreadView:
         """Set a thread back to one of its checkpoints, as a copy that becomes the newest.
 
+        At its newest it stands already: a copy would make its pending calls anew, also those that were made.
+
         Raises:
+            UsageError: the checkpoint was left with calls that may have taken effect, which a copy would make again.
             ThreadBusy: a live process runs the thread.
         """
         async with self.registry.lease(record.thread, "clew fork"):
-            config = thread_config(record.thread, checkpoint)
-            await self.reader(record).aupdate_state(config, None, as_node="__copy__")
-            await Inbox(self.saver).clear(record.thread)
+            if checkpoint != (await view_thread(self.saver, record.thread)).checkpoint:
+                await refuse_cut_off(self.saver, record.thread, checkpoint)
+                config = thread_config(record.thread, checkpoint)
+                await self.reader(record).aupdate_state(config, None, as_node="__copy__")
+                await Inbox(self.saver).clear(record.thread)
             await self._keep(record, paused=True)
         return await self.view(record.model_copy(update={"paused": True}))
 

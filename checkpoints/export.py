@@ -1,4 +1,4 @@
-"""A thread as one file, and a thread from another: export, import and fork."""
+"""A thread as one file: export and import."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from ..state.errors import CheckpointError, UsageError
 from ..state.thread import ThreadRecord
+from .arrival import refuse_existing
 from .durable import DurableSaver
 from .encryption import KEY_VARIABLE
-from .retention import Node, chain
+from .journal import PENDING, RESTORE
+from .retention import Node
 from .threads import thread_registry
 from .versions import Versions
 
@@ -81,7 +83,7 @@ async def import_thread(saver: DurableSaver, path: Path, thread: str | None = No
         frames = _frames(file, saver.serde, path)
         head = next(frames)
         target = thread or str(head["thread"])
-        await _refuse_existing(saver, target)
+        await refuse_existing(saver, target)
         try:
             await _import(saver, frames, target)
         except BaseException:
@@ -92,46 +94,8 @@ async def import_thread(saver: DurableSaver, path: Path, thread: str | None = No
     return target
 
 
-async def fork_thread(saver: DurableSaver, source: str, target: str, at: str | None = None) -> None:
-    """Begin a new thread at a checkpoint of another; None for its newest, as it stands, questions included.
-
-    From an older checkpoint the new thread goes on as if nothing had been done after it.
-
-    Raises:
-        UsageError: there is no such thread or checkpoint, or the new thread exists.
-    """
-    outer = {node.id: node for node in await saver.anodes(source) if not node.namespace}
-    if not outer:
-        await thread_registry(saver).get(source)
-    at = at or max(outer, default="")
-    if at not in outer:
-        raise UsageError(f"no checkpoint {at} in thread {source}: `clew history {source}` lists them")
-    await _refuse_existing(saver, target)
-    await saver.acopy_thread(source, target)
-    tip = outer[at]
-    line = {node.id for node in chain(outer.values(), tip)}
-    is_newest = not any(node.parent == at for node in outer.values())
-    calls = line if is_newest else line - {at}
-    nodes = await saver.anodes(target)
-    kept = [node for node in nodes if (node.root in calls if node.namespace else node.id in line)]
-    await saver.aretain(target, kept, () if is_newest else [node for node in kept if node == tip])
-    await _copy_record(saver, source, target)
-
-
 def _create(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
-
-
-async def _copy_record(saver: DurableSaver, source: str, target: str) -> None:
-    registry = thread_registry(saver)
-    if record := next((record for record in await registry.list() if record.thread == source), None):
-        await registry.put(record.model_copy(update={"thread": target}))
-
-
-async def _refuse_existing(saver: DurableSaver, thread: str) -> None:
-    known = {record.thread for record in await thread_registry(saver).list()}
-    if thread in known or await saver.anodes(thread):
-        raise UsageError(f"thread {thread} exists: give the new one another name")
 
 
 async def _parts(saver: DurableSaver, thread: str) -> AsyncIterator[dict[str, Any]]:
@@ -152,6 +116,9 @@ async def _parts(saver: DurableSaver, thread: str) -> AsyncIterator[dict[str, An
                 "metadata": found.metadata,
                 "tasks": writes.get((node.namespace, node.id), []),
             }
+    for *place, status, kind, result in await saver.database.fetch(PENDING, (thread,)):
+        known = saver.serde.loads_typed((kind, bytes(result))) if kind else None
+        yield {"call": place, "status": status, "result": known}
 
 
 async def _writes(saver: DurableSaver, thread: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
@@ -188,6 +155,10 @@ async def _import(saver: DurableSaver, frames: Iterator[dict[str, Any]], thread:
     for part in frames:
         if "payload" in part:
             await saver.blobs.put(thread, part["payload"])
+        elif "call" in part:
+            known = part["result"]
+            result = (None, None) if known is None else saver.serde.dumps_typed(known)
+            await saver.database.write((RESTORE, (thread, *part["call"], part["status"], *result)))
         else:
             await _import_checkpoint(saver, part, thread, versions)
 

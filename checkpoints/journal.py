@@ -28,6 +28,27 @@ _FINISH = """UPDATE journal SET status = 'done', type = ?, result = ?
 FORGET_THREAD = "DELETE FROM journal WHERE thread = ?"
 """Drops the entries of a thread that is deleted."""
 
+FORGET_PRUNED = """DELETE FROM journal WHERE thread = ? AND NOT EXISTS (SELECT 1 FROM checkpoints AS c
+    WHERE c.thread_id = journal.thread AND c.checkpoint_ns = journal.namespace
+    AND c.checkpoint_id = journal.checkpoint_id)"""
+"""Drops the entries of a thread's checkpoints that are gone."""
+
+_COLUMNS = "namespace, checkpoint_id, task, call, status, type, result"
+_OF_PENDING = """journal.thread = ? AND EXISTS (SELECT 1 FROM checkpoints AS c
+        WHERE c.thread_id = journal.thread AND c.checkpoint_ns = journal.namespace
+        AND c.checkpoint_id = journal.checkpoint_id)
+    AND NOT EXISTS (SELECT 1 FROM checkpoints AS c
+        WHERE c.thread_id = journal.thread AND c.checkpoint_ns = journal.namespace
+        AND c.parent_checkpoint_id = journal.checkpoint_id)"""
+PENDING = f"SELECT {_COLUMNS} FROM journal WHERE {_OF_PENDING} ORDER BY namespace, task, call"
+"""The entries of a thread's calls that no checkpoint has the results of yet."""
+
+COPY_PENDING = f"INSERT INTO journal (thread, {_COLUMNS}) SELECT ?, {_COLUMNS} FROM journal WHERE {_OF_PENDING}"
+"""Gives `PENDING` of one thread to another: tasks keep their ids in a copy, and a call may have taken effect."""
+
+RESTORE = f"INSERT INTO journal (thread, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+"""Gives a row of `PENDING` to a thread."""
+
 _CLOSE = "DELETE FROM journal WHERE thread = ? AND namespace = ?"
 
 

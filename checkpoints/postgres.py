@@ -185,6 +185,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
             pruning = plan_pruning(await self.anodes(thread), kept, unanswered)
             await retention.carry_out(self, connection, thread, pruning)
             await retention.delete_writes(connection, thread, unanswered)
+            await retention.forget_pruned(connection, thread)
 
     async def acompact(self) -> None:
         """Nothing: the server's autovacuum does it."""

@@ -38,7 +38,7 @@ class PostgresDatabase:
         """Run one query and return all its rows."""
         with postgres_sentences():
             async with self.pool.connection() as connection, connection.cursor(row_factory=tuple_row) as cursor:
-                await cursor.execute(_marked(query), parameters)
+                await cursor.execute(marked(query), parameters)
                 return await cursor.fetchall()
 
     async def write(self, *statements: Statement) -> list[int]:
@@ -56,7 +56,7 @@ class PostgresDatabase:
             await connection.set_isolation_level(IsolationLevel.SERIALIZABLE)
             try:
                 async with connection.transaction():
-                    return [(await connection.execute(_marked(query), values)).rowcount for query, values in statements]
+                    return [(await connection.execute(marked(query), values)).rowcount for query, values in statements]
             finally:
                 await connection.set_isolation_level(None)
 
@@ -108,7 +108,8 @@ def postgres_sentences() -> Iterator[None]:
         raise CheckpointError(f"the database cannot be reached: {_first_line(error)}") from error
 
 
-def _marked(query: str) -> bytes:
+def marked(query: str) -> bytes:
+    """A query whose parameters are marked with `?`, as the driver wants it."""
     return query.replace("?", "%s").encode()
 
 

@@ -10,7 +10,8 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from psycopg.types.json import Jsonb
 
 from .durable import DurableSaver
-from .postgres_database import Connection
+from .journal import COPY_PENDING, FORGET_PRUNED
+from .postgres_database import Connection, marked
 from .retention import Node, Pruning, missing_channels, with_full_values
 
 NODES = """SELECT checkpoint_ns AS namespace, checkpoint_id AS id, parent_checkpoint_id AS parent,
@@ -71,13 +72,19 @@ def split(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 async def copy_thread(connection: Connection, source: str, target: str) -> None:
-    """Copy every checkpoint, value and write of a thread to another."""
+    """Copy every checkpoint, value and write of a thread to another, and the journal of its pending calls."""
     for table, columns in _COPY.items():
         query = (
             f"INSERT INTO {table} (thread_id, {columns}) SELECT %s, {columns} FROM {table}"
             " WHERE thread_id = %s ON CONFLICT DO NOTHING"
         )
         await connection.execute(query.encode(), (target, source))
+    await connection.execute(marked(COPY_PENDING), (target, source))
+
+
+async def forget_pruned(connection: Connection, thread: str) -> None:
+    """Delete what the journal knows of calls whose checkpoints are gone."""
+    await connection.execute(marked(FORGET_PRUNED), (thread,))
 
 
 async def untouched(

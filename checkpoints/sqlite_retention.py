@@ -11,7 +11,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from .channels import DeltaChannels
 from .inbox import FORGET_INBOX
-from .journal import FORGET_THREAD
+from .journal import COPY_PENDING, FORGET_PRUNED, FORGET_THREAD
 from .retention import Node, Pruning, missing_channels, plan_pruning, with_full_values
 from .sqlite_reading import address, read_delta_history, read_tuple
 from .sqlite_writing import metadata_bytes
@@ -34,13 +34,14 @@ def delete_thread(connection: sqlite3.Connection, thread: str) -> None:
 
 
 def copy_thread(connection: sqlite3.Connection, source: str, target: str) -> None:
-    """Copy every checkpoint and write of a thread to another."""
+    """Copy every checkpoint and write of a thread to another, and what the journal knows of its pending calls."""
     for table, columns in _COPY.items():
         connection.execute(
             f"INSERT OR REPLACE INTO {table} (thread_id, {columns})"
             f" SELECT ?, {columns} FROM {table} WHERE thread_id = ?",
             (target, source),
         )
+    connection.execute(COPY_PENDING, (target, source))
 
 
 def thread_nodes(connection: sqlite3.Connection, thread: str) -> list[Node]:
@@ -115,7 +116,7 @@ def keep_only(
     kept: Collection[Node],
     unanswered: Collection[Node] = (),
 ) -> None:
-    """Delete every checkpoint of a thread but these, and the writes of `unanswered`."""
+    """Delete every checkpoint of a thread but these, with its calls in the journal, and the writes of `unanswered`."""
     pruning = plan_pruning(thread_nodes(connection, thread), kept, unanswered)
     carry_out(connection, serde, channels, thread, pruning)
     for node in unanswered:
@@ -123,3 +124,4 @@ def keep_only(
             "DELETE FROM writes WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
             (thread, node.namespace, node.id),
         )
+    connection.execute(FORGET_PRUNED, (thread,))

@@ -1,43 +1,18 @@
-"""A thread moves to another database, or begins anew at any of its checkpoints, and goes on from there."""
+"""A thread moves to another database and goes on from there."""
 
 import pytest
-from labyrinth import build, say, task, texts
+from labyrinth import build, say, texts
+from labyrinth_threads import answered, history, on, pending_calls, waiting
+from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from clew.checkpoints.export import export_thread, fork_thread, import_thread
+from clew.checkpoints.export import export_thread, import_thread
+from clew.checkpoints.journal import Entry, Journal
 from clew.checkpoints.open import open_saver
 from clew.checkpoints.threads import thread_registry
 from clew.state.errors import CheckpointError, UsageError
-from clew.state.thread import ThreadRecord
 
 KEY = "a key that only this test knows"
-
-
-def on(thread):
-    return {"configurable": {"thread_id": thread}, "metadata": {"run_id": f"run of {thread}"}}
-
-
-async def history(graph, thread):
-    found = [state async for state in graph.aget_state_history(on(thread))]
-    return [
-        (state.config["configurable"]["checkpoint_id"], texts(state.values) if state.values else [], state.next)
-        for state in found
-    ]
-
-
-async def waiting(saver, thread="t"):
-    """A thread with a record and a payload that waits for an answer within a subgraph."""
-    graph = build(saver)
-    await graph.ainvoke(task(), on(thread), durability="sync")
-    await thread_registry(saver).put(ThreadRecord(thread=thread, task="find the way out"))
-    await saver.blobs.put(thread, b"a picture")
-    return graph
-
-
-async def answered(saver):
-    graph = await waiting(saver)
-    await graph.ainvoke(Command(resume="left"), on("t"), durability="sync")
-    return graph
 
 
 async def test_an_exported_thread_goes_on_in_another_database(saver, tmp_path):
@@ -65,6 +40,20 @@ async def test_a_thread_may_come_back_under_another_name(saver, tmp_path):
         await import_thread(saver, tmp_path / "t.clew", "u")
 
 
+async def test_an_imported_thread_knows_of_the_calls_that_were_begun_and_of_their_results(saver, tmp_path):
+    done, begun = await pending_calls(await waiting(saver))
+    journal, result = Journal(saver), ToolMessage("receipt", tool_call_id="call")
+    for key in (done, begun):
+        await journal.begin(key, (await pending_calls(build(saver)))[key])
+    await journal.finish(done, "", result)
+    await export_thread(saver, "t", tmp_path / "t.clew")
+    async with open_saver(tmp_path / "other.db", key=KEY) as other:
+        await import_thread(other, tmp_path / "t.clew", "u")
+        moved = Journal(other)
+        assert await moved.begin(done._replace(thread="u"), "") == Entry(may_run=False, result=result)
+        assert await moved.begin(begun._replace(thread="u"), "") == Entry(may_run=False)
+
+
 async def test_what_is_no_export_is_refused_and_leaves_nothing(saver, tmp_path):
     await waiting(saver)
     await export_thread(saver, "t", tmp_path / "t.clew")
@@ -83,50 +72,6 @@ async def test_what_is_no_export_is_refused_and_leaves_nothing(saver, tmp_path):
         await export_thread(saver, "x", tmp_path / "x.clew")
     assert await saver.anodes("u") == []
     assert await saver.blobs.references("u") == {}
-
-
-async def test_a_fork_of_a_waiting_thread_waits_for_the_same_answer(saver):
-    graph = await waiting(saver)
-    await fork_thread(saver, "t", "u")
-    assert [question.value for question in (await graph.aget_state(on("u"))).interrupts] == ["which way?"]
-    left = texts(await graph.ainvoke(Command(resume="left"), on("t"), durability="sync"))
-    right = texts(await graph.ainvoke(Command(resume="right"), on("u"), durability="sync"))
-    assert [text.replace("right", "left") for text in right] == [text.replace("right", "left") for text in left]
-    assert (await thread_registry(saver).get("u")).task == "find the way out"
-    assert await saver.blobs.references("u") == await saver.blobs.references("t")
-
-
-async def test_a_fork_goes_on_from_any_checkpoint(saver):
-    graph = await answered(saver)
-    before = await history(graph, "t")
-    for place, (checkpoint, state, following) in enumerate(before):
-        await fork_thread(saver, "t", f"from {place}", at=checkpoint)
-        found = await graph.aget_state(on(f"from {place}"))
-        assert (texts(found.values) if found.values else [], found.next) == (state, following)
-        assert await history(graph, f"from {place}") == before[place:]
-    third = next(place for place, (_, _, following) in enumerate(before) if following == ("remove",))
-    result = await graph.ainvoke(None, on(f"from {third}"), durability="sync")
-    assert [question.value for question in result["__interrupt__"]] == ["which way?"]
-    assert await history(graph, "t") == before
-
-
-async def test_a_fork_asks_for_a_known_checkpoint_and_a_new_name(saver):
-    await waiting(saver)
-    with pytest.raises(UsageError, match="no checkpoint x in thread t: `clew history t` lists them"):
-        await fork_thread(saver, "t", "u", at="x")
-    with pytest.raises(UsageError, match="thread t exists"):
-        await fork_thread(saver, "t", "t")
-    with pytest.raises(UsageError, match="no thread x"):
-        await fork_thread(saver, "x", "u")
-
-
-async def test_deleting_a_fork_leaves_its_source(saver):
-    graph = await waiting(saver)
-    await fork_thread(saver, "t", "u")
-    await graph.aupdate_state(on("u"), {"messages": [say("only here")]}, as_node="append")
-    await thread_registry(saver).delete("u")
-    assert len(await saver.blobs.references("t")) == 1
-    assert len(await history(graph, "t")) > 5
 
 
 @pytest.mark.needs("initdb")

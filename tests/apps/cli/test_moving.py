@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -96,3 +99,52 @@ def test_half_a_file_is_refused_with_code_1_and_leaves_nothing(clew, waiting, fo
     result = clew("import", "half.clew", "--thread", "t2")
     assert (result.code, "half.clew is cut short" in result.err) == (1, True)
     assert clew("show", "t2").code == 2
+
+
+@pytest.fixture
+def cut_off(clew, script, calls, start, folder):
+    """A thread whose process was killed while a command of it ran, and the file in which that leaves a line."""
+    effects = folder / "effects"
+    model = script(calls(("bash", {"command": f"echo paid >> {effects}; sleep 600"})), "Done.")
+    process = start("run", "do it", "--model", model, "--thread", "t1", "--json", "--workspace", ".")
+    while not (effects.exists() and effects.read_text()):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return effects
+
+
+def moved_by_fork(clew):
+    assert clew("fork", "t1", "--at", history(clew, "t1")[0], "--to", "t2").code == 0
+    return ["t2"]
+
+
+def moved_by_file(clew):
+    assert (clew("export", "t1").code, clew("import", "t1.clew", "--db", "other.db").code) == (0, 0)
+    return ["t1", "--db", "other.db"]
+
+
+def set_back_to_the_newest(clew):
+    newest = history(clew, "t1")[0]
+    assert clew("fork", "t1", "--at", newest).code == 0
+    assert history(clew, "t1")[0] == newest
+    return ["t1"]
+
+
+def set_back_and_forth(clew):
+    newest, before = history(clew, "t1")[:2]
+    assert clew("fork", "t1", "--at", before).code == 0
+    refused = clew("fork", "t1", "--at", newest)
+    assert (refused.code, "fork it to a new thread (--to NEW)" in refused.err) == (2, True)
+    assert clew("fork", "t1", "--at", newest, "--to", "t2").code == 0
+    return ["t2"]
+
+
+@pytest.mark.parametrize("move", [moved_by_fork, moved_by_file, set_back_to_the_newest, set_back_and_forth])
+def test_a_call_that_a_crash_cut_off_is_not_made_again_wherever_the_thread_goes(clew, cut_off, move):
+    result = clew("resume", *move(clew), "--json")
+    assert (result.code, result.end["answer"]) == (0, "Done.")
+    assert cut_off.read_text() == "paid\n"
+    (told,) = [event for event in result.events if event["event"] == "tool_end"]
+    assert "may have taken effect. Check before you repeat it" in json.dumps(told)

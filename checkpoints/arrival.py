@@ -1,0 +1,18 @@
+"""The place for a thread that is to come: from a file, or from another thread."""
+
+from __future__ import annotations
+
+from ..state.errors import UsageError
+from .durable import DurableSaver
+from .threads import thread_registry
+
+
+async def refuse_existing(saver: DurableSaver, thread: str) -> None:
+    """Refuse the name of a thread that there is, with or without a record.
+
+    Raises:
+        UsageError: it is taken.
+    """
+    known = {record.thread for record in await thread_registry(saver).list()}
+    if thread in known or await saver.anodes(thread):
+        raise UsageError(f"thread {thread} exists: give the new one another name")
