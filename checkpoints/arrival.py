@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..state.errors import UsageError
 from .durable import DurableSaver
+from .retention import taken
 from .threads import thread_registry
 
 
@@ -15,4 +15,4 @@ async def refuse_existing(saver: DurableSaver, thread: str) -> None:
     """
     known = {record.thread for record in await thread_registry(saver).list()}
     if thread in known or await saver.anodes(thread):
-        raise UsageError(f"thread {thread} exists: give the new one another name")
+        raise taken(thread)

@@ -141,7 +141,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
         await self.blobs.release(thread_id)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy all checkpoints of a thread to another, which may use its payloads too."""
+        """Copy all checkpoints of a thread to a new one, which may use its payloads too."""
         async with self._whole(target_thread_id) as connection:
             await retention.copy_thread(connection, source_thread_id, target_thread_id)
         await self.blobs.share(source_thread_id, target_thread_id)

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from .durable import DurableSaver
 from .journal import COPY_PENDING, FORGET_PRUNED
 from .postgres_database import Connection, marked
-from .retention import Node, Pruning, missing_channels, with_full_values
+from .retention import Node, Pruning, missing_channels, taken, with_full_values
 
 NODES = """SELECT checkpoint_ns AS namespace, checkpoint_id AS id, parent_checkpoint_id AS parent,
     metadata -> 'parents' ->> '' AS root FROM checkpoints WHERE thread_id = %s"""
@@ -72,12 +72,16 @@ def split(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 async def copy_thread(connection: Connection, source: str, target: str) -> None:
-    """Copy every checkpoint, value and write of a thread to another, and the journal of its pending calls."""
+    """Copy every checkpoint, value and write of a thread to another, and the journal of its pending calls.
+
+    Raises:
+        UsageError: the other thread has checkpoints.
+    """
+    found = await connection.execute("SELECT 1 FROM checkpoints WHERE thread_id = %s LIMIT 1", (target,))
+    if await found.fetchone():
+        raise taken(target)
     for table, columns in _COPY.items():
-        query = (
-            f"INSERT INTO {table} (thread_id, {columns}) SELECT %s, {columns} FROM {table}"
-            " WHERE thread_id = %s ON CONFLICT DO NOTHING"
-        )
+        query = f"INSERT INTO {table} (thread_id, {columns}) SELECT %s, {columns} FROM {table} WHERE thread_id = %s"
         await connection.execute(query.encode(), (target, source))
     await connection.execute(marked(COPY_PENDING), (target, source))
 

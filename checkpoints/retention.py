@@ -160,6 +160,11 @@ def _rebuild(channel: Any, history: DeltaChannelHistory) -> Any:
     return rebuilt.value
 
 
+def taken(thread: str) -> UsageError:
+    """The refusal to make a thread under an id that has one: two histories in one would be neither."""
+    return UsageError(f"thread {thread} exists: give the new one another name")
+
+
 def chain(nodes: Iterable[Node], tip: Node) -> list[Node]:
     """A checkpoint and its ancestors, newest first."""
     by_place = {(node.namespace, node.id): node for node in nodes}

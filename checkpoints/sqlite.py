@@ -165,7 +165,7 @@ class SqliteCheckpointSaver(DurableSaver):
         await self.blobs.release(thread_id)
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy all checkpoints of a thread to another, which may use its payloads too."""
+        """Copy all checkpoints of a thread to a new one, which may use its payloads too."""
         self.database.run(self._in_transaction(copy_thread, source_thread_id, target_thread_id))
         share_inline(self._blob_file, source_thread_id, target_thread_id)
 

@@ -12,7 +12,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from .channels import DeltaChannels
 from .inbox import FORGET_INBOX
 from .journal import COPY_PENDING, FORGET_PRUNED, FORGET_THREAD
-from .retention import Node, Pruning, missing_channels, plan_pruning, with_full_values
+from .retention import Node, Pruning, missing_channels, plan_pruning, taken, with_full_values
 from .sqlite_reading import address, read_delta_history, read_tuple
 from .sqlite_writing import metadata_bytes
 
@@ -34,11 +34,16 @@ def delete_thread(connection: sqlite3.Connection, thread: str) -> None:
 
 
 def copy_thread(connection: sqlite3.Connection, source: str, target: str) -> None:
-    """Copy every checkpoint and write of a thread to another, and what the journal knows of its pending calls."""
+    """Copy every checkpoint and write of a thread to another, and what the journal knows of its pending calls.
+
+    Raises:
+        UsageError: the other thread has checkpoints.
+    """
+    if connection.execute("SELECT 1 FROM checkpoints WHERE thread_id = ? LIMIT 1", (target,)).fetchone():
+        raise taken(target)
     for table, columns in _COPY.items():
         connection.execute(
-            f"INSERT OR REPLACE INTO {table} (thread_id, {columns})"
-            f" SELECT ?, {columns} FROM {table} WHERE thread_id = ?",
+            f"INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?",
             (target, source),
         )
     connection.execute(COPY_PENDING, (target, source))

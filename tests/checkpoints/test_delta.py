@@ -1,9 +1,13 @@
 """Nothing that a delta channel holds is lost: not by forks, replays, edits, removals, interrupts or subgraphs."""
 
+import asyncio
+
 import pytest
 from labyrinth import build, say, task, texts
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+
+from clew.state.errors import UsageError
 
 DURABILITIES = ["sync", "async", "exit"]
 
@@ -141,6 +145,18 @@ async def test_deleting_the_last_run_brings_the_state_before_it_back(saver, grap
     assert (texts(state.values), state.next, state.tasks) == (before, (), ())
     await graph.ainvoke({"messages": [say("again")], "turn": 7}, on("t"), durability=durability)
     assert texts((await graph.aget_state(on("t"))).values) == [*before, "again", "turn 7", "left", "right"]
+
+
+async def test_a_thread_is_not_copied_onto_another_that_stays_as_it_was(saver, graph):
+    await run(graph, "t")
+    await graph.ainvoke(task(), on("u"), durability="sync")
+    before = {thread: await history(graph, thread) for thread in ("t", "u")}
+    for source, target in (("t", "u"), ("t", "t"), ("nothing", "u")):
+        with pytest.raises(UsageError, match=f"thread {target} exists: give the new one another name"):
+            await saver.acopy_thread(source, target)
+        with pytest.raises(UsageError, match=f"thread {target} exists"):
+            await asyncio.to_thread(saver.copy_thread, source, target)
+    assert {thread: await history(graph, thread) for thread in ("t", "u")} == before
 
 
 async def test_a_copied_thread_has_the_whole_history_and_lives_alone(saver, graph):
