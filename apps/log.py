@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..state.errors import UsageError
-from ..state.secrets import SECRET_NAME, secret_settings
+from ..state.secret_shapes import LOGIN, LONG_SHAPES, MARKED_SHAPES
+from ..state.secrets import is_secret_name, known_secrets, secret_settings
 from ..state.settings import Settings
 from ..state.stream import Event, TokenEvent
 
@@ -21,13 +22,15 @@ LOGGER = "clew"
 
 REDACTED = "[redacted]"
 
-SECRET_TEXT = re.compile(
-    r"\b(?:sk|pk|ghp|gho|github_pat|glpat|xox[abpr])[-_][A-Za-z0-9_\-]{8,}"
-    r"|\bAKIA[0-9A-Z]{16}\b"
-    r"|(?<=Bearer )[A-Za-z0-9._~+/\-]{8,}=*"
-    r"|(?<=://)[^/\s:@\"]+:[^/\s@\"]+(?=@)"
+SECRET_TEXT = "|".join(
+    [
+        r"\b(?:sk|pk|ghp|gho|github_pat|glpat|xox[abpr])[-_][A-Za-z0-9_\-]{8,}",
+        r"(?<=Bearer )[A-Za-z0-9._~+/\-]{8,}=*",
+        *LONG_SHAPES,
+        *(shape.pattern for shape in MARKED_SHAPES),
+    ]
 )
-"""Texts that are secrets wherever they stand: keys by their prefixes, bearer tokens, user and password of a URL."""
+"""Keys wherever they stand: in a log also what is shorter than a key should be."""
 
 SHORTEST_SECRET = 6
 """Characters below which a value is too common to be searched for."""
@@ -92,22 +95,22 @@ class JsonFormatter(logging.Formatter):
 def redactor(secrets: Iterable[str] = ()) -> Callable[[Any], Any]:
     """A function that takes the secrets out of JSON data: known values, texts like keys, values under secret names."""
     known = [re.escape(secret) for secret in sorted(secrets, key=len, reverse=True)]
-    pattern = re.compile("|".join([*known, SECRET_TEXT.pattern]))
+    pattern, logins = re.compile("|".join([*known, SECRET_TEXT])), re.compile(LOGIN)
 
     def redact(value: Any) -> Any:
         if isinstance(value, str):
-            return pattern.sub(REDACTED, value)
+            return logins.sub(rf"\g<1>{REDACTED}", pattern.sub(REDACTED, value))
         if isinstance(value, Mapping):
             return {key: _named(key, item) for key, item in value.items()}
         return [redact(item) for item in value] if isinstance(value, list) else value
 
     def _named(key: str, item: Any) -> Any:
-        return REDACTED if SECRET_NAME.search(key) and isinstance(item, str) and item else redact(item)
+        return REDACTED if is_secret_name(key) and isinstance(item, str) and item else redact(item)
 
     return redact
 
 
 def secret_values(settings: Settings, environment: Mapping[str, str]) -> set[str]:
     """The secrets that the settings and the environment hold, by the names they have there."""
-    found = {value for name, value in environment.items() if SECRET_NAME.search(name)} | secret_settings(settings)
+    found = {*known_secrets(environment), *secret_settings(settings)}
     return {value for value in found if len(value) >= SHORTEST_SECRET}

@@ -21,7 +21,6 @@ from ..checkpoints.fork import refuse_cut_off
 from ..checkpoints.inbox import Inbox
 from ..checkpoints.open import open_saver
 from ..checkpoints.open_plans import open_plan_library
-from ..checkpoints.redact import known_secrets
 from ..checkpoints.threads import ThreadRegistry, thread_registry
 from ..graphs import (
     cancel_flow,
@@ -41,7 +40,7 @@ from ..state.limits import RunLimits
 from ..state.notices import NoticeEvent
 from ..state.outcome import ENDED
 from ..state.remote import AT_WORK, OPEN
-from ..state.secrets import secret_settings
+from ..state.secrets import known_secrets, secret_settings
 from ..state.settings import Settings
 from ..state.stream import EndEvent, Event
 from ..state.thread import ThreadRecord

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from ..state.errors import UsageError
+from ..state.secrets import known_secrets
 from .blobs import prepare_blobs
 from .channels import STATES, DeltaChannels, delta_channels
 from .durable import DurableSaver
 from .encryption import KEY_VARIABLE, check_key
-from .redact import known_secrets
 from .schema import prepare
 from .serializer import Protection, protection
 from .sqlite import SqliteCheckpointSaver

@@ -14,10 +14,10 @@ from pathlib import Path
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from ..state.errors import CheckpointError
+from ..state.secrets import known_secrets
 from .encryption import KEY_VARIABLE, check_key
 from .open import DEFAULT_DATABASE, PATIENCE, is_postgres, open_saver, sqlite_path
 from .plans import Exclusive, PlanEntry, PlanLibrary, one_task_at_a_time
-from .redact import known_secrets
 from .schema import prepare
 from .serializer import Protection, protection
 from .sqlite_database import SqliteDatabase

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..state.errors import CheckpointError, PlanError
 from ..state.plan import Plan
+from ..state.secrets import known_secrets
 from .encryption import KEY_VARIABLE
-from .redact import known_secrets
 from .serializer import protection
 
 PLANS = ("clew", "plans")

@@ -8,11 +8,10 @@ from langgraph.runtime import Runtime
 
 from ..checkpoints.encryption import KEY_VARIABLE
 from ..checkpoints.plans import PlanLibrary
-from ..checkpoints.redact import known_secrets
 from ..checkpoints.serializer import protection
 from ..state.context import RunContext
 from ..state.plan import Plan
-from ..state.secrets import secret_settings
+from ..state.secrets import known_secrets, secret_settings
 from ..state.settings import Settings
 
 

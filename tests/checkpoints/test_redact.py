@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -14,14 +15,19 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
 from clew.checkpoints.open import open_saver
-from clew.checkpoints.redact import MASK, RedactingFilter, Redactor, known_secrets
+from clew.checkpoints.redact import MASK, RedactingFilter, Redactor
 from clew.checkpoints.serializer import StateSerializer
 from clew.checkpoints.threads import thread_registry
 from clew.state.agent import AgentState
 from clew.state.outcome import Outcome
+from clew.state.secret_shapes import LOGIN, LONG_SHAPES, MARKED_SHAPES
 from clew.state.thread import ThreadRecord
 
+SHAPES = [*LONG_SHAPES, *(shape.pattern for shape in MARKED_SHAPES), rf"{LOGIN}@"]
+
 KNOWN = 'correct "horse" battery'
+
+KNOWN_KEY = "k3yOfNoKnownShape12345"
 
 SHAPED = [
     "sk-" + "proj-" + "a1B2" * 10,
@@ -30,6 +36,19 @@ SHAPED = [
     "AIza" + "a1B2-" * 7,
     "xoxb-" + "1234567890-abcdef",
     "eyJ" + "hbGciOiJI.eyJzdWIiOiIx" + "MjM0.SflKxwRJSMeKKF2QT4",
+    *("gh" + kind + "_" + "a1B2" * 9 for kind in "ours"),
+    *(kind + "k_" + "live_" + "a1B2" * 6 for kind in "sr"),
+    "github_" + "pat_" + "a1B2" * 6 + "_" + "a1B2" * 14,
+    "xai-" + "a1B2" * 20,
+    "ya29." + "a0-B_" * 8,
+    "hf_" + "aBcD" * 9,
+    "gsk_" + "a1B2" * 13,
+    "lsv2_" + "pt_" + "a1b2" * 8 + "_" + "a1b2c3",
+    "npm_" + "a1B2" * 9,
+    "pypi-" + "AgE-_" * 12,
+    "glpat-" + "a1-_" * 5,
+    "ASIA" + "ABCD1234" * 2,
+    "tvly-" + "dev-" + "a1B2" * 8,
     "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc=\n-----END RSA PRIVATE KEY-----",
 ]
 
@@ -37,6 +56,8 @@ HARMLESS = [
     "task-list and disk-usage, at https://example.com/sk-fading-circle-and-so-on",
     "a commit 771df13c0ffee771df13c0ffee771df13c0ffee7 and a uuid 0e5cf4ab-0b5a-4a0e-9d6d-1d9a2a3bd4f5",
     "the word Bearer stands here, and eyJ there",
+    "task_live_0123456789abcdef0123, high_score_1, AKIA and hf_hub_download_of_a_large_file_by_its_name",
+    "postgresql://{user}:{password}@{host}/db, https://$USER:$PASSWORD@host, mail ann@example.com at http://[::1]:80/",
 ]
 
 
@@ -107,18 +128,33 @@ def test_a_value_without_secrets_is_not_changed(value):
     assert serializer.loads_typed(serializer.dumps_typed(value)) == value
 
 
-@given(value=values, secret=st.sampled_from([KNOWN, *SHAPED]))
+@given(value=values, secret=st.sampled_from([KNOWN, KNOWN_KEY, *SHAPED]))
 def test_only_the_secret_of_a_value_is_changed(value, secret):
-    serializer = StateSerializer(Redactor([KNOWN]))
+    serializer = StateSerializer(Redactor([KNOWN, KNOWN_KEY]))
     message = HumanMessage(f"use {secret} for it", id="h")
     back = serializer.loads_typed(serializer.dumps_typed([value, message, {"after": value}]))
     assert back == [value, HumanMessage(f"use {MASK} for it", id="h"), {"after": value}]
 
 
-def test_what_the_names_of_settings_and_variables_call_a_secret_is_known():
-    settings = {"model": "openai:gpt-5", "llm": {"api_key": "from the settings", "vision": {"api_key": "nested key"}}}
-    environment = {"OPENAI_API_KEY": "from the environment", "PATH": "/usr/local/bin", "MY_TOKEN": "short"}
-    assert known_secrets(settings, environment) == ["from the environment", "from the settings", "nested key"]
+@pytest.mark.parametrize("login", ["ann:hunter2", ":ticket-of-redis", "x-access-token:abc", "ann:p%40ss!"])
+def test_user_and_password_of_an_address_are_masked(login):
+    text = f"clone https://{login}@example.com/a.git and mail ann@example.com"
+    assert Redactor().text(text) == f"clone https://{MASK}@example.com/a.git and mail ann@example.com"
+    said = json.dumps({"command": text})
+    assert json.loads(Redactor().text(said)) == {"command": Redactor().text(text)}
+
+
+@given(before=st.text(), shape=st.sampled_from(SHAPES).flatmap(partial(st.from_regex, fullmatch=True)), after=st.text())
+def test_nothing_of_the_shape_of_a_secret_goes_unsuspected(before, shape, after):
+    assert Redactor().suspects(f"{before}{shape}{after}".encode("utf-8", "surrogatepass"))
+
+
+@given(before=st.text(), secret=st.text(min_size=8), after=st.text())
+def test_no_known_secret_goes_unsuspected_or_unmasked(before, secret, after):
+    redactor = Redactor([secret])
+    assert redactor.suspects(f"{before}{secret}{after}".encode("utf-8", "surrogatepass"))
+    assert secret not in redactor.text(f"{before}{secret}{after}").replace(MASK, "")
+    assert secret.encode("utf-8", "surrogatepass") not in redactor.raw(secret.encode("utf-8", "surrogatepass"))
 
 
 def test_a_log_holds_no_secret_not_even_in_a_traceback():

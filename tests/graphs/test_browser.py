@@ -10,11 +10,11 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
 from clew.checkpoints.open import open_saver
-from clew.checkpoints.redact import known_secrets
 from clew.graphs import create_agent
 from clew.models.scripted import ScriptedModel
 from clew.state.browser import BrowserSettings
 from clew.state.context import RunContext
+from clew.state.secrets import secret_settings
 from clew.state.settings import Settings
 from clew.tools.resources import resources
 
@@ -208,7 +208,7 @@ async def test_a_secret_of_the_settings_is_typed_and_stands_nowhere_else(run, si
     secret = {"value": value, "domains": ["127.0.0.1"]}
     run.settings = run.settings.model_copy(update={"browser": BrowserSettings(credentials={"shop": secret})})
     url = site.page("<form method=post action=/sent><input name=word><button>Go</button></form>")
-    async with open_saver(run.folder / "clew.db", secrets=known_secrets(run.settings.model_dump())) as saver:
+    async with open_saver(run.folder / "clew.db", secrets=secret_settings(run.settings)) as saver:
         replies = use("input_text", index=0, text="<secret>shop</secret>"), use("click_element", index=1)
         graph = run.graph(use("go_to_url", url=url), *replies, END, saver=saver)
         await graph.ainvoke(TASK, THREAD)
