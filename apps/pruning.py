@@ -59,6 +59,9 @@ class PruningResult:
     busy: list[str]
     """Threads that were left as they were, because a process runs them."""
 
+    refused: dict[str, str]
+    """Threads that were left as they were, because they cannot be pruned, and why."""
+
     freed: int
     """Bytes that the threads take less than before."""
 
@@ -82,7 +85,7 @@ async def prune(session: Session, rule: Rule, foreseen: Sequence[ThreadPruning])
     """Prune the threads that were foreseen and that nobody runs, and give the space back to the disk.
 
     Raises:
-        CheckpointError: a thread cannot be pruned, or the database is in use for too long.
+        CheckpointError: the database is in use for too long.
     """
     wanted = [pruning.thread for pruning in foreseen]
     done = await prune_threads(
@@ -94,11 +97,12 @@ async def prune(session: Session, rule: Rule, foreseen: Sequence[ThreadPruning])
         since=rule.since,
     )
     after = {size.thread: _bytes(size) for size in await disk_usage(session.saver)}
-    if done:
+    if done.pruned:
         await session.saver.acompact()
-    pruned = [pruning for pruning in foreseen if pruning.thread in done]
+    pruned = [pruning for pruning in foreseen if pruning.thread in done.pruned]
     freed = sum(pruning.before - after.get(pruning.thread, 0) for pruning in pruned)
-    return PruningResult(pruned, [thread for thread in wanted if thread not in done], freed)
+    used = [thread for thread in wanted if thread not in (*done.pruned, *done.refused)]
+    return PruningResult(pruned, used, done.refused, freed)
 
 
 def pruning_data(result: PruningResult) -> dict[str, object]:

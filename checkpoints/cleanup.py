@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from ..state.errors import ThreadBusy
+from ..state.errors import ThreadBusy, ThreadUnreadable
 from .durable import DurableSaver
 from .retention import Strategy, made
 from .threads import ThreadRegistry, thread_registry
+
+
+@dataclass(frozen=True)
+class Cleanup:
+    """What became of the threads that were to be pruned."""
+
+    pruned: list[str] = field(default_factory=list)
+    """Threads that were pruned."""
+
+    busy: list[str] = field(default_factory=list)
+    """Threads that are as they were, because a process runs them."""
+
+    refused: dict[str, str] = field(default_factory=dict)
+    """Threads that are as they were, because they cannot be pruned, and why."""
 
 
 async def prune_threads(
@@ -19,8 +34,8 @@ async def prune_threads(
     strategy: Strategy = "keep_latest",
     newest: int = 1,
     since: datetime | None = None,
-) -> list[str]:
-    """Prune the threads that nobody runs, and return which.
+) -> Cleanup:
+    """Prune the threads that nobody runs; one that cannot be pruned does not keep the others from it.
 
     Args:
         saver: the open database.
@@ -32,11 +47,11 @@ async def prune_threads(
 
     Raises:
         UsageError: an unknown strategy, or one without its argument.
-        CheckpointError: a thread has a delta channel whose reducer is unknown; it stays as it was.
+        CheckpointError: the database cannot be read or written.
     """
     registry = thread_registry(saver)
     known = await saver.database.fetch("SELECT DISTINCT thread_id FROM checkpoints ORDER BY thread_id")
-    pruned = []
+    done = Cleanup()
     for (thread,) in known:
         if threads is not None and thread not in threads:
             continue
@@ -44,9 +59,12 @@ async def prune_threads(
             try:
                 await _prune(saver, registry, thread, strategy, newest, since)
             except ThreadBusy:
-                continue
-            pruned.append(thread)
-    return pruned
+                done.busy.append(thread)
+            except ThreadUnreadable as error:
+                done.refused[thread] = str(error)
+            else:
+                done.pruned.append(thread)
+    return done
 
 
 async def _is_older(saver: DurableSaver, thread: str, age: timedelta) -> bool:

@@ -52,7 +52,7 @@ class DurableSaver(BaseCheckpointSaver[Any]):
 
         Raises:
             UsageError: an unknown strategy, or one without its argument.
-            CheckpointError: a thread has a delta channel whose reducer is unknown; it stays as it was.
+            ThreadUnreadable: a thread is of a graph whose reducers are not known; it stays as it was.
         """
 
     @abstractmethod
@@ -64,7 +64,7 @@ class DurableSaver(BaseCheckpointSaver[Any]):
         """Delete every checkpoint of a thread but `kept`, which keep their state; `unanswered` lose their writes.
 
         Raises:
-            CheckpointError: a delta channel's reducer is unknown; the thread stays as it was.
+            ThreadUnreadable: it is of a graph whose reducers are not known; it stays as it was.
         """
 
     @abstractmethod

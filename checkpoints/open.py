@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from ..state.errors import UsageError
 from ..state.secrets import known_secrets
 from .blobs import prepare_blobs
-from .channels import STATES, DeltaChannels, delta_channels
+from .channels import STATES, DeltaChannels
 from .durable import DurableSaver
 from .encryption import KEY_VARIABLE, check_key
 from .schema import prepare
@@ -47,7 +47,8 @@ async def open_saver(
 
     Args:
         url: a path, `sqlite:///PATH` or `postgresql://…`; None for `.clew/clew.db`.
-        states: state schemas whose delta channels pruning must be able to rebuild; a graph of your own adds its.
+        states: state schemas whose delta channels pruning must be able to rebuild. A graph of your own adds its, as in
+            `[*STATES, MyState]`; threads of graphs that are not known so are left as they are.
         secrets: values that must not be stored; None for those that the environment names as secrets.
         key: encrypts every stored value; None for `CLEW_ENCRYPTION_KEY`, and no encryption where that is not set.
         full_sync: SQLite waits for the disk at each step. Without it a power cut, not a crash, may lose the
@@ -60,7 +61,7 @@ async def open_saver(
         CheckpointError: the database cannot be opened, or the key is not its own.
     """
     guarded = protection(known_secrets() if secrets is None else secrets, key or os.environ.get(KEY_VARIABLE))
-    channels = delta_channels(*states)
+    channels = DeltaChannels(*states)
     place = str(url or DEFAULT_DATABASE)
     opening: AbstractAsyncContextManager[DurableSaver]
     if is_postgres(place):

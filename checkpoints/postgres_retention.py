@@ -120,14 +120,14 @@ async def _anchor(saver: DurableSaver, connection: Connection, place: tuple[str,
     config = address(thread, node.namespace, node.id)
     found = await saver.aget_tuple(config)
     assert found is not None
-    names = missing_channels(found, saver.channels)
-    histories = await saver.aget_delta_channel_history(config=config, channels=names)
-    checkpoint, metadata = with_full_values(found, histories, saver.channels)
-    for name in names:
+    missing = missing_channels(found, saver.channels)
+    histories = await saver.aget_delta_channel_history(config=config, channels=list(missing))
+    checkpoint, metadata = with_full_values(found, histories, missing)
+    for name in missing:
         version = str(checkpoint["channel_versions"][name])
         stored = saver.serde.dumps_typed(checkpoint["channel_values"][name])
         await connection.execute(_BLOB, (thread, node.namespace, name, version, *stored))
-    marks = Jsonb(dict.fromkeys(names, True))
+    marks = Jsonb(dict.fromkeys(missing, True))
     await connection.execute(_ANCHOR, (Jsonb(metadata), parent, marks, thread, node.namespace, node.id))
 
 

@@ -17,8 +17,8 @@ from langgraph._internal._typing import MISSING
 from langgraph.checkpoint.base import Checkpoint, CheckpointMetadata, CheckpointTuple, DeltaChannelHistory
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
-from ..state.errors import CheckpointError, UsageError
-from .channels import DeltaChannels
+from ..state.errors import ThreadUnreadable, UsageError
+from .channels import Channels, DeltaChannels
 
 Strategy = Literal["keep_latest", "keep_since", "delete"]
 
@@ -119,27 +119,31 @@ def made(checkpoint_id: str) -> datetime:
     return datetime(1582, 10, 15, tzinfo=UTC) + timedelta(microseconds=ticks // 10)
 
 
-def missing_channels(found: CheckpointTuple, channels: DeltaChannels) -> list[str]:
+def missing_channels(found: CheckpointTuple, channels: DeltaChannels) -> Channels:
     """The delta channels whose value the checkpoint has not in full.
 
     Raises:
-        CheckpointError: one of them is unknown, so that its value cannot be rebuilt.
+        ThreadUnreadable: they are of a graph that `channels` does not know, so that their values cannot be rebuilt.
     """
-    checkpoint = found.checkpoint
-    stored = checkpoint["channel_values"]
-    counted = cast(dict[str, Any], found.metadata).get(_COUNTERS) or {}
-    for name in counted:
-        if name not in channels and name not in stored:
-            thread = found.config["configurable"]["thread_id"]
-            raise CheckpointError(
-                f"thread {thread} cannot be pruned: give its state schema to open_saver(states=…), which makes the"
-                f" reducer of its channel {name} known"
-            )
-    return [name for name in channels if name in checkpoint["channel_versions"] and name not in stored]
+    stored, versions = found.checkpoint["channel_values"], found.checkpoint["channel_versions"]
+    names = {*_counters(found.metadata), *(name for name, value in stored.items() if isinstance(value, _DeltaSnapshot))}
+    deltas = names or {name for name in channels.names if name in versions and name not in stored}
+    missing = [name for name in deltas if name in versions and name not in stored]
+    if not missing:
+        return {}
+    known = channels.of(deltas, [name for name in versions if not _is_internal(name)])
+    if known is None:
+        thread = found.config["configurable"]["thread_id"]
+        raise ThreadUnreadable(
+            f"the history of thread {thread} cannot be cut, because the reducers of its channels"
+            f" {', '.join(sorted(deltas))} are not known: a program that gives its state schema to"
+            " open_saver(states=[*STATES, …]) can do it"
+        )
+    return {name: known[name] for name in sorted(missing)}
 
 
 def with_full_values(
-    found: CheckpointTuple, histories: Mapping[str, DeltaChannelHistory], channels: DeltaChannels
+    found: CheckpointTuple, histories: Mapping[str, DeltaChannelHistory], channels: Channels
 ) -> tuple[Checkpoint, CheckpointMetadata]:
     """The checkpoint and its metadata with the full value of each channel in `histories`."""
     values = dict(found.checkpoint["channel_values"])
@@ -148,10 +152,20 @@ def with_full_values(
     checkpoint = found.checkpoint.copy()
     checkpoint["channel_values"] = values
     metadata: dict[str, Any] = {**found.metadata}
-    counters = {name: count for name, count in (metadata.pop(_COUNTERS, None) or {}).items() if name not in histories}
+    counters = {name: count for name, count in _counters(found.metadata).items() if name not in histories}
+    metadata.pop(_COUNTERS, None)
     if counters:
         metadata[_COUNTERS] = counters
     return checkpoint, cast(CheckpointMetadata, metadata)
+
+
+def _counters(metadata: CheckpointMetadata) -> dict[str, Any]:
+    return cast(dict[str, Any], metadata).get(_COUNTERS) or {}
+
+
+def _is_internal(channel: str) -> bool:
+    """Whether a channel is LangGraph's own: that of a branch, a join, an input or a sent task."""
+    return ":" in channel or channel.startswith("__")
 
 
 def _rebuild(channel: Any, history: DeltaChannelHistory) -> Any:

@@ -200,7 +200,7 @@ class SqliteCheckpointSaver(DurableSaver):
 
         Raises:
             UsageError: an unknown strategy, or one without its argument.
-            CheckpointError: a thread has a delta channel whose reducer is unknown; it stays as it was.
+            ThreadUnreadable: a thread is of a graph whose reducers are not known; it stays as it was.
         """
         for thread in thread_ids:
             if strategy == "delete":

@@ -103,8 +103,9 @@ def _anchor(
     config = address(thread, node.namespace, node.id)
     found: CheckpointTuple | None = read_tuple(connection, serde, config)
     assert found is not None
-    histories = read_delta_history(connection, serde, config, missing_channels(found, channels))
-    checkpoint, metadata = with_full_values(found, histories, channels)
+    missing = missing_channels(found, channels)
+    histories = read_delta_history(connection, serde, config, list(missing))
+    checkpoint, metadata = with_full_values(found, histories, missing)
     values: tuple[Any, ...] = (*serde.dumps_typed(checkpoint), metadata_bytes(metadata), parent)
     connection.execute(
         "UPDATE checkpoints SET type = ?, checkpoint = ?, metadata = ?, parent_checkpoint_id = ?"

@@ -10,7 +10,8 @@
     ├── ToolFailure             goes back to the model as an error observation
     │   └── PlanError           a plan command that would break the plan
     └── CheckpointError         the database cannot be read or written
-        └── ThreadBusy          another process is running the thread
+        ├── ThreadBusy          another process is running the thread
+        └── ThreadUnreadable    what is stored of one thread cannot be made out; others are not concerned
 
 Every message is one sentence that names what is wrong and how to mend it.
 """
@@ -63,3 +64,7 @@ class CheckpointError(ClewError):
 
 class ThreadBusy(CheckpointError):
     """Another live process is running the thread."""
+
+
+class ThreadUnreadable(CheckpointError):
+    """What is stored of one thread cannot be made out: it is damaged, or of a graph that is not known here."""

@@ -8,7 +8,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.channels.delta import DeltaChannel
 from typing_extensions import NotRequired, TypedDict
 
-from .channel import SNAPSHOT_FREQUENCY
+from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten, newest
 from .inbox import InboxPlace
 from .messages import merge_messages
 from .outcome import Outcome, Status
@@ -64,8 +64,8 @@ class RemoteState(TypedDict):
     messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=SNAPSHOT_FREQUENCY)]
     """The tasks, the answers to its questions, and what it said."""
 
-    remote: NotRequired[RemoteTask]
-    """The newest task at the agent."""
+    remote: NotRequired[Annotated[RemoteTask, NoneUntilWritten(newest, snapshot_frequency=SNAPSHOT_FREQUENCY)]]
+    """The newest task at the agent; stored when it changes, and not again with each step."""
 
     progress: NotRequired[RemoteProgress]
     """Counters of the newest task."""

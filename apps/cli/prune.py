@@ -32,7 +32,9 @@ def run(arguments: Namespace) -> int:
         print(json.dumps(pruning_data(result)))
     else:
         _tell(result)
-    return 0
+    for reason in result.refused.values():
+        print(f"clew: {reason}; it was left as it was", file=sys.stderr)
+    return 1 if result.refused else 0
 
 
 def _rule(arguments: Namespace) -> Rule:

@@ -1,7 +1,7 @@
 """A saver of each kind, and a small graph with everything that is hard about checkpoints."""
 
 import pytest
-from labyrinth import build
+from labyrinth import KNOWN, build
 from postgres_server import new_database, running_server
 
 from clew.checkpoints.open import open_saver
@@ -27,7 +27,7 @@ POSTGRES = pytest.param("postgresql", marks=pytest.mark.needs("initdb"))
 async def saver(request, tmp_path):
     options = {"in_thread": True, "key": KEY} if "thread" in request.param else {}
     url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else tmp_path / "clew.db"
-    async with open_saver(url, **options) as opened:
+    async with open_saver(url, states=KNOWN, **options) as opened:
         yield opened
 
 

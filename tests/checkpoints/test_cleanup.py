@@ -4,16 +4,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import pytest
-from labyrinth import build, say, task, texts
+from labyrinth import KNOWN, build, say, task, texts
 from langgraph.channels.delta import DeltaChannel
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from clew.checkpoints.channels import STATES
-from clew.checkpoints.cleanup import prune_threads
+from clew.checkpoints.cleanup import Cleanup, prune_threads
 from clew.checkpoints.open import open_saver
 from clew.checkpoints.threads import thread_registry
-from clew.state.errors import CheckpointError, UsageError
+from clew.state.errors import UsageError
 from clew.state.thread import ThreadRecord
 
 
@@ -30,12 +30,12 @@ async def test_only_threads_of_the_age_are_pruned_and_busy_ones_are_left(saver):
     for thread in ("a", "b", "busy"):
         await graph.ainvoke(task(), on(thread), durability="sync")
         await thread_registry(saver).put(ThreadRecord(thread=thread))
-    assert await prune_threads(saver, older_than=timedelta(hours=1)) == []
+    assert await prune_threads(saver, older_than=timedelta(hours=1)) == Cleanup()
     async with thread_registry(saver).lease("busy", "a run"):
-        assert await prune_threads(saver, older_than=timedelta(0)) == ["a", "b"]
+        assert await prune_threads(saver, older_than=timedelta(0)) == Cleanup(["a", "b"], ["busy"])
     assert [await count(saver, thread) for thread in ("a", "b")] == [1, 1]
     assert await count(saver, "busy") > 1
-    assert await prune_threads(saver, ["b"], strategy="delete") == ["b"]
+    assert await prune_threads(saver, ["b"], strategy="delete") == Cleanup(["b"])
     assert await count(saver, "b") == 0
     assert {record.thread for record in await thread_registry(saver).list()} == {"a", "busy"}
 
@@ -78,14 +78,18 @@ def foreign(saver):
     return builder.compile(checkpointer=saver)
 
 
-async def test_a_thread_with_an_unknown_delta_channel_is_refused_and_stays_as_it_was(tmp_path):
-    async with open_saver(tmp_path / "clew.db") as saver:
-        await foreign(saver).ainvoke({"log": ["begun"]}, on("t"))
-        checkpoints = await count(saver, "t")
-        with pytest.raises(CheckpointError, match=r"thread t cannot be pruned: give its state schema to open_saver"):
-            await saver.aprune(["t"])
-        assert await count(saver, "t") == checkpoints
+async def test_a_thread_of_an_unknown_graph_stays_as_it_was_and_the_others_are_pruned(tmp_path):
+    async with open_saver(tmp_path / "clew.db", states=KNOWN) as saver:
+        for thread in ("a", "c"):
+            await build(saver).ainvoke(task(), on(thread), durability="sync")
+        await foreign(saver).ainvoke({"log": ["begun"]}, on("b"))
+        checkpoints = await count(saver, "b")
+        done = await prune_threads(saver)
+        assert (done.pruned, done.busy, list(done.refused)) == (["a", "c"], [], ["b"])
+        assert "history of thread b cannot be cut, because the reducers of its channels log" in done.refused["b"]
+        assert "open_saver(states=[*STATES, …])" in done.refused["b"]
+        assert await count(saver, "b") == checkpoints
     async with open_saver(tmp_path / "clew.db", states=[*STATES, Foreign]) as saver:
-        await saver.aprune(["t"])
-        assert await count(saver, "t") == 1
-        assert (await foreign(saver).aget_state(on("t"))).values == {"log": ["begun", "noted"]}
+        assert await prune_threads(saver, ["b"]) == Cleanup(["b"])
+        assert await count(saver, "b") == 1
+        assert (await foreign(saver).aget_state(on("b"))).values == {"log": ["begun", "noted"]}

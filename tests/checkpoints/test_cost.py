@@ -3,10 +3,8 @@
 import time
 
 from labyrinth import say, task
-from langgraph._internal._typing import MISSING
 from langgraph.graph import END, START, StateGraph
 
-from clew.checkpoints.channels import STATES, delta_channels
 from clew.checkpoints.open import open_saver
 from clew.state.agent import AgentState
 
@@ -58,10 +56,3 @@ async def test_a_message_of_a_long_thread_is_rebuilt_as_quickly_as_one_of_a_shor
     short = (await walk(tmp_path, 10))[1] / 10
     long = (await walk(tmp_path, 1000))[1] / 1000
     assert long < 10 * short
-
-
-def test_the_registry_names_every_growing_channel_and_what_it_is_before_its_first_write():
-    channels = delta_channels(*STATES)
-    empty = {name: channel.from_checkpoint(MISSING).value for name, channel in channels.items()}
-    assert empty == {name: {"messages": [], "reports": [], "turns": []}.get(name) for name in channels}
-    assert set(channels) == {"messages", "condensed", "extra_data", "plan", "reports", "turns"}

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from labyrinth import build, task, texts
+from labyrinth import KNOWN, build, task, texts
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
@@ -27,7 +27,7 @@ async def test_a_thread_that_the_stock_saver_began_goes_on(tmp_path):
     path = tmp_path / "stock.db"
     async with AsyncSqliteSaver.from_conn_string(str(path)) as stock:
         await build(stock).ainvoke(task(), CONFIG, durability="sync")
-    async with open_saver(path) as saver:
+    async with open_saver(path, states=KNOWN) as saver:
         graph = build(saver)
         assert len([found async for found in saver.alist(None, filter={"run_id": "r"})]) > 5
         result = await graph.ainvoke(Command(resume="left"), CONFIG, durability="sync")

@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 from blockbuster import BlockingError, blockbuster_ctx
-from labyrinth import build, task, texts
+from labyrinth import KNOWN, build, task, texts
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import END, START, StateGraph
 
@@ -120,7 +120,7 @@ async def test_a_long_listing_is_read_whole_and_in_order(tmp_path):
 
 
 async def use(path, **options):
-    async with open_saver(path, **options) as saver:
+    async with open_saver(path, states=KNOWN, **options) as saver:
         graph = build(saver)
         await graph.ainvoke(task(), on("t"), durability="sync")
         await saver.blobs.put("t", "text")

@@ -9,12 +9,17 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Overwrite, interrupt
 from typing_extensions import TypedDict
 
+from clew.checkpoints.channels import STATES
 from clew.state.messages import merge_messages
 
 
 class State(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=1000)]
     turn: int
+
+
+KNOWN = (*STATES, State)
+"""What `open_saver` must be told of states to prune threads of the graph here."""
 
 
 def say(text: str) -> AIMessage:

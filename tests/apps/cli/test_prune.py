@@ -4,8 +4,12 @@ import asyncio
 import json
 import threading
 from contextlib import contextmanager
+from typing import Annotated
 
 import pytest
+from langgraph.channels.delta import DeltaChannel
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 from clew.checkpoints.open import open_saver
 from clew.checkpoints.threads import thread_registry
@@ -92,6 +96,29 @@ def test_a_thread_in_use_is_left_as_it_is(clew, two, folder):
     assert "t2 is being run, or was used meanwhile: left as it was" in result.out
     sizes = usage(clew)[0]
     assert sizes["t1"]["checkpoints"] == 1 < sizes["t2"]["checkpoints"]
+
+
+def test_a_thread_of_a_foreign_graph_is_left_and_named_and_the_others_are_pruned(clew, two, folder):
+    async def run_foreign():
+        builder = StateGraph(Foreign)
+        builder.add_node("speak", lambda state: {"messages": ["two"]})
+        builder.add_edge(START, "speak")
+        async with open_saver(folder / ".clew/clew.db") as saver:
+            place = {"configurable": {"thread_id": "foreign"}}
+            graph = builder.compile(checkpointer=saver)
+            return await graph.ainvoke({"messages": ["one"]}, place, durability="sync")
+
+    class Foreign(TypedDict):
+        messages: Annotated[list, DeltaChannel(lambda state, writes: [*state, *(" ".join(write) for write in writes)])]
+
+    asyncio.run(run_foreign())
+    result = clew("prune", "--keep-latest", "--json")
+    assert result.code == 1
+    assert result.err.startswith("clew: the history of thread foreign cannot be cut, because the reducers of its")
+    assert len(result.err.splitlines()) == 1
+    data = json.loads(result.out)
+    assert ([each["thread"] for each in data["pruned"]], list(data["refused"])) == (["t2", "t1"], ["foreign"])
+    assert {thread: size["checkpoints"] for thread, size in usage(clew)[0].items()} == {"foreign": 3, "t1": 1, "t2": 1}
 
 
 def test_json_tells_what_was_deleted_and_what_that_freed(clew, two):
