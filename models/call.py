@@ -15,7 +15,6 @@ from .failure import Failure, failure_of
 from .profile import model_name
 from .rate_limit import OnWait, take_turn
 from .retries import note_retry
-from .tokens import estimate_tokens
 
 if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
     from langchain_core.language_models import LanguageModelInput
@@ -62,7 +61,7 @@ async def call_model(
         ModelError: the provider refused, or failed in every try; the message has the provider's own words.
     """
     for attempt in range(max_retries + 1):
-        turn = await take_turn(model, estimate_tokens(messages), on_wait)
+        turn = await take_turn(model, messages, on_wait)
         outcome = await _try(model, messages, seconds, config)
         if isinstance(outcome, AIMessage):
             if turn and outcome.usage_metadata:

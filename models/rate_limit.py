@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from langchain_core.messages import BaseMessage
+
 from .profile import model_name, requests_per_minute, tokens_per_minute
+from .tokens import estimate_tokens
 
 WINDOW = 60.0
 """Seconds that the limits are for."""
@@ -94,12 +97,12 @@ class RateLimit:
 _LIMITS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, RateLimit]] = WeakKeyDictionary()
 
 
-async def take_turn(model: Any, tokens: int, on_wait: OnWait | None = None) -> Call | None:
+async def take_turn(model: Any, request: Sequence[BaseMessage], on_wait: OnWait | None = None) -> Call | None:
     """Wait until a call of a model is within its rate, and count it; None for a model without a rate.
 
     Args:
         model: a chat model, or what `bind` made of one.
-        tokens: an estimate of what the call takes.
+        request: what it is to be sent; its tokens are estimated.
         on_wait: told why it waits, and the seconds.
     """
     rate = Rate(requests_per_minute(model), tokens_per_minute(model))
@@ -111,7 +114,7 @@ async def take_turn(model: Any, tokens: int, on_wait: OnWait | None = None) -> C
         if on_wait is not None:
             on_wait(f"the rate limit of {name}", seconds)
 
-    return await _rate_limit(name).take(rate, tokens, waiting)
+    return await _rate_limit(name).take(rate, estimate_tokens(request), waiting)
 
 
 def _rate_limit(name: str) -> RateLimit:

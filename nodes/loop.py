@@ -72,13 +72,27 @@ def detect_loop(
     only what follows the newest message of a person counts.
     """
     first = _after_last_task(messages) if since_last_user else 0
-    newest = list(islice(_steps_backwards(messages, first), ALTERNATING))
+    steps = _steps_backwards(messages, first)
+    newest = next(steps, None)
+    if newest is None or not _acted_so_before(messages, first, newest):
+        return None
+    recent = [newest, *islice(steps, ALTERNATING - 1)]
     return (
-        _repeated(newest, SAME_ERROR, "repeated_error", lambda step: step.actions if step.failed else None)
-        or _repeated(newest, SAME_ACTION, "repeated_action", lambda step: step.actions and (step.actions, step.results))
-        or _alternating(newest)
+        _repeated(recent, SAME_ERROR, "repeated_error", lambda step: step.actions if step.failed else None)
+        or _repeated(recent, SAME_ACTION, "repeated_action", lambda step: step.actions and (step.actions, step.results))
+        or _alternating(recent)
         or _repeated_text(messages, first, newest, duplicate_threshold)
     )
+
+
+def _acted_so_before(messages: Sequence[AnyMessage], first: int, newest: Step) -> bool:
+    """Whether an earlier reply did the same: no loop is without one, and most replies do something new."""
+    for message in messages[first : newest.place]:
+        if isinstance(message, AIMessage) and len(message.tool_calls) == len(newest.actions):
+            pairs = zip(message.tool_calls, newest.actions, strict=True)
+            if all(call["args"] == arguments and call["name"] == name for call, (name, arguments) in pairs):
+                return True
+    return False
 
 
 def _repeated(steps: Sequence[Step], times: int, kind: LoopKind, mark: Callable[[Step], object]) -> Loop | None:
@@ -98,11 +112,11 @@ def _alternating(steps: Sequence[Step]) -> Loop | None:
     return Loop("alternating", ALTERNATING // 2, steps[-1].place)
 
 
-def _repeated_text(messages: Sequence[AnyMessage], first: int, newest: Sequence[Step], threshold: int) -> Loop | None:
-    if not newest or not newest[0].text:
+def _repeated_text(messages: Sequence[AnyMessage], first: int, newest: Step, threshold: int) -> Loop | None:
+    if not newest.text:
         return None
-    _, *same = newest[0]
-    equal = [step.place for step in _steps_backwards(messages, first, like=newest[0]) if list(step[1:]) == same]
+    _, *same = newest
+    equal = [step.place for step in _steps_backwards(messages, first, like=newest) if list(step[1:]) == same]
     return Loop("repeated_text", len(equal), equal[-1]) if len(equal) > threshold else None
 
 

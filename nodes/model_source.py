@@ -34,6 +34,7 @@ class ModelSource:
     """A model or the name of one; None for the settings' model."""
 
     _loaded: dict[str | None, BaseChatModel] = field(default_factory=dict)
+    _retries: dict[str | None, int] = field(default_factory=dict)
 
     async def chat_model(self, context: RunContext) -> BaseChatModel:
         """The model of this run.
@@ -68,7 +69,10 @@ class ModelSource:
     def max_retries(self, context: RunContext) -> int:
         """Further tries of a call that failed in a way that may pass."""
         chosen = context.model or self.model
-        return model_settings(chosen if isinstance(chosen, str) else None, self.settings).max_retries
+        name = chosen if isinstance(chosen, str) else None
+        if name not in self._retries:
+            self._retries[name] = model_settings(name, self.settings).max_retries
+        return self._retries[name]
 
 
 def tell_of_wait(why: str, seconds: float) -> None:

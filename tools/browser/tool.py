@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, SkipValidation, model_validator
 
 from ..base import WorkspaceTool
 from ..resources import resources
-from ..run_services import Observation, run_services
+from ..run_services import Observable, Observation, run_services
 from ..traits import Risk, Traits
 from ..web.guard import Guard, PublicAddresses
 from .arguments import BrowserArguments, Search
@@ -32,7 +32,7 @@ KIND = "browser"
 """Kind of the session in the pool of resources."""
 
 
-class BrowserUse(WorkspaceTool):
+class BrowserUse(WorkspaceTool, Observable):
     """Drive a browser that lives on between calls, one per agent and thread; it starts with the first call."""
 
     name: str = "browser_use"
