@@ -4,7 +4,7 @@
 
     START → submit → follow → conclude → END
     follow ⇢ ask → submit                    where it asks a person
-    follow ⇢ submit                          where the task was cancelled there when a person paused the run
+    submit, follow ⇢ submit                  where the task was cancelled there when a person paused the run
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def create_remote_agent(
     graph.add_node("conclude", conclude_node(agent))
 
     graph.add_edge(START, "submit")
-    graph.add_conditional_edges("submit", route_remote(), ["follow", "ask", "conclude"])
+    graph.add_conditional_edges("submit", route_remote(), ["submit", "follow", "ask", "conclude"])
     graph.add_conditional_edges("follow", route_remote(), ["submit", "ask", "conclude"])
     graph.add_edge("ask", "submit")
     graph.add_edge("conclude", END)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -19,7 +22,7 @@ from ..state.inbox import InboxPlace
 from ..state.messages import Fresh
 from ..state.outcome import Outcome, Status, Usage
 from ..state.question import Question
-from ..state.remote import AT_WORK, RemoteProgress, RemoteState, RemoteTask
+from ..state.remote import AT_WORK, OPEN, RemoteProgress, RemoteState, RemoteTask
 from .equipment import agent_path
 from .node import node, route
 from .reply import fresh_id, text_of
@@ -30,8 +33,13 @@ if TYPE_CHECKING:  # an extra
 
     from ..tools.a2a.client import Remote
 
+LOGGER = logging.getLogger("clew.a2a")
+
 PATIENCE = 60.0
 """Seconds that an agent which has a task of ours has to come back when it cannot be reached."""
+
+LATE = 5.0
+"""Seconds that an agent has to say which task it has begun, once the run is stopped."""
 
 UNANSWERED = "unanswered"
 """State of a task that asks something while nobody is there to answer."""
@@ -84,14 +92,17 @@ def submit_node(agent: RemoteAgent) -> RunnableCallable:
             async with _reach(agent) as remote:
                 from a2a.types import Part
 
-                task = await remote.submit(
+                sending = remote.submit(
                     [Part(text=text_of(sent.content))],
                     sha256(json.dumps(place).encode()).hexdigest()[:32],
                     answers["id"] if answers else "",
                     earlier["context"] if earlier else "",
                 )
+                task = await _unless_stopped(agent, sending)
         except ToolFailure as failure:
             task = RemoteTask(id="", context=earlier["context"] if earlier else "", state="failed", said=str(failure))
+        if task["state"] == "canceled" and not (earlier and earlier["state"] == WITHDRAWN):
+            task["state"] = WITHDRAWN  # it was begun by a submit that a person stopped
         task["agent"] = agent.address
         task["asked"] = answers.get("asked", "") if answers else sent.id or ""
         return {"remote": _answerable(task, runtime), "status": "running", "outcome": None}
@@ -195,6 +206,21 @@ def _place(state: RemoteState, context: RunContext) -> InboxPlace:
 
 def _progress(context: RunContext, place: InboxPlace) -> RemoteProgress:
     return RemoteProgress(steps=1, iteration=context.iteration + 1, usage=Usage().model_dump(), inbox=place)
+
+
+async def _unless_stopped(agent: RemoteAgent, sending: Coroutine[Any, Any, RemoteTask]) -> RemoteTask:
+    """The task that is begun. Where the run is stopped meanwhile, it is cancelled as soon as its id is known."""
+    begun = asyncio.ensure_future(sending)
+    try:
+        return await asyncio.shield(begun)
+    except asyncio.CancelledError:
+        await asyncio.wait({begun}, timeout=LATE)
+        if not begun.done() or begun.exception():
+            begun.cancel()
+            LOGGER.warning("a task may go on at %s, which did not say whether it has begun", agent.address)
+        elif begun.result()["state"] in OPEN and (left := await _withdraw(agent, begun.result()["id"])):
+            LOGGER.warning(left)  # nobody reads the stream of a run that was stopped
+        raise
 
 
 async def _withdraw(agent: RemoteAgent, task: str) -> str:

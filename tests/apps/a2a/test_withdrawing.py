@@ -7,18 +7,25 @@ import json
 import signal
 import socket
 import sys
+from inspect import isawaitable
 
 import psutil
 import pytest
 from a2a.types import GetTaskRequest, ListTasksRequest
-from a2a_peer import client_of, message, send_for_task, state, url_of
+from a2a_peer import client_of, listening, message, send_for_task, state, url_of
 
+from clew.apps.a2a.card import agent_card
+from clew.apps.a2a.server import open_app
+from clew.apps.a2a.threads import AgentThreads
 from clew.apps.control import ask_thread
 from clew.apps.drive import Stop
+from clew.apps.remote_tasks import remote_tasks
 from clew.apps.session import open_session
 from clew.apps.task import task_input
-from clew.graphs import AgentSpec, continue_remote
+from clew.apps.view import thread_config
+from clew.graphs import AGENTS, AgentSpec, continue_remote
 from clew.graphs.specs import agent_spec
+from clew.state.remote import AT_WORK
 from clew.state.settings import Settings
 from clew.state.thread import ThreadRecord
 from clew.tools.a2a import withdraw as withdrawing
@@ -33,7 +40,7 @@ def sleeping():
 
 async def until(condition):
     async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110 - another process brings it about
+        while not (await found if isawaitable(found := condition()) else found):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 
@@ -134,14 +141,16 @@ def record(tmp_path):
     return record
 
 
-async def run(session, record, input, when=None):
-    """Drive the thread; `when` comes true, the run is stopped as by two Ctrl-C."""
+async def run(session, record, input, when=None, then=None):
+    """Drive the thread; once `when` is true it is stopped as by two Ctrl-C, and `then` is called a moment later."""
     stop, events = Stop(), []
 
     async def watch():
         await until(when)
         stop.request()
         stop.request()
+        if then:
+            asyncio.get_running_loop().call_later(0.2, then)
 
     watching = asyncio.create_task(watch()) if when else None
     async for event in session.drive(record, input, owner="a test", stop=stop):
@@ -151,10 +160,16 @@ async def run(session, record, input, when=None):
     return events
 
 
+async def followed(session, record):
+    """Whether the run knows of a task at work elsewhere."""
+    snapshot = await session.reader(record).aget_state(thread_config("t1"), subgraphs=True)
+    return bool(list(remote_tasks(snapshot, AT_WORK)))
+
+
 @pytest.mark.parametrize("kind", ["agent", "plan", "delegate"])
 async def test_it_is_found_at_any_depth(served, session, record, kind):
     thread = record(kind, served.url)
-    events = await run(session, thread, task_input("doze off"), sleeping)
+    events = await run(session, thread, task_input("doze off"), lambda: followed(session, thread))
     assert (events[-1].status, events[-1].reason) == ("waiting", "paused")
     assert "notice" not in [event.event for event in events]
     assert await states(served.url) == ["canceled"]
@@ -164,6 +179,37 @@ async def test_it_is_found_at_any_depth(served, session, record, kind):
     assert events[-1].status == "finished"
     assert sorted(await states(served.url)) == ["canceled", "completed"]
     assert (await session.registry.get("t1")).withdrawn == []
+
+
+async def test_a_task_that_was_begun_while_the_run_was_being_stopped_is_cancelled_too(settings, session, record, port):
+    url, stopped = f"http://127.0.0.1:{port}", asyncio.Event()
+
+    async with open_session(settings) as theirs:
+        card = agent_card(AGENTS["manus"], url, keys=False)
+        async with open_app(AgentThreads(theirs, AGENTS["manus"]), card, settings) as app:
+
+            async def slow(scope, receive, send):
+                begins = []
+
+                async def read():
+                    part = await receive()
+                    begins.append(b"SendMessage" in part.get("body", b""))
+                    return part
+
+                async def write(part):
+                    if any(begins):
+                        await stopped.wait()
+                    await send(part)
+
+                await app(scope, read, write)
+
+            async with listening(slow, socket.create_server(("127.0.0.1", port))):
+                events = await run(session, record("agent", url), task_input("doze off"), sleeping, stopped.set)
+                assert (events[-1].status, events[-1].reason) == ("waiting", "paused")
+                assert await states(url) == ["canceled"]
+                events = await run(session, await session.registry.get("t1"), None)
+                assert (events[-1].status, events[-1].answer) == ("finished", "Awake.")
+                assert sorted(await states(url)) == ["canceled", "completed"]
 
 
 @pytest.mark.parametrize("kind", ["plan", "delegate"])
@@ -187,15 +233,15 @@ async def test_a_stop_of_a_thread_that_waits_takes_its_question_back(served, ses
     assert await states(served.url) == ["canceled"]
 
 
-async def test_where_it_cannot_be_cancelled_that_is_told_and_a_resume_goes_on_with_it(start, session, record, tmp_path):
+async def test_where_it_cannot_be_cancelled_that_is_told_and_a_resume_goes_on_with_it(start, session, record):
     async with start() as (process, url):
         thread = record("agent", url)
 
-        def killed():
-            if (tmp_path / "begun").exists():
+        async def killed():
+            if found := await followed(session, thread):
                 process.kill()
-                return True
-            return False
+                await process.wait()
+            return found
 
         events = await run(session, thread, task_input("take your time"), killed)
         assert (events[-2].event, events[-1].reason) == ("notice", "paused")
