@@ -103,10 +103,12 @@ async def _database(settings: Settings) -> Finding:
     place = settings.database.rpartition("@")[2]
     try:
         async with open_saver(settings.database, patience=settings.db_wait) as saver:
-            threads = await thread_registry(saver).list()
+            registry = thread_registry(saver)
+            threads, unreadable = await registry.names(), await registry.unreadable()
     except ClewError as error:
         return Finding("database", False, place, str(error))
-    return Finding("database", True, f"{place}, {len(threads)} threads")
+    remedy = "; ".join(map(str, unreadable))
+    return Finding("database", True, f"{place}, {len(threads)} threads", remedy)
 
 
 def _folder(subject: str, folder: Path, remedy: str) -> Finding:

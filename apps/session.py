@@ -247,7 +247,7 @@ class Session:
 
     async def new_thread_id(self) -> str:
         """An id that no thread of the database has."""
-        taken = {record.thread for record in await self.registry.list()}
+        taken = await self.registry.names()
         while (thread := secrets.token_hex(4)) in taken:
             continue
         return thread

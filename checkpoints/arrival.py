@@ -13,6 +13,5 @@ async def refuse_existing(saver: DurableSaver, thread: str) -> None:
     Raises:
         UsageError: it is taken.
     """
-    known = {record.thread for record in await thread_registry(saver).list()}
-    if thread in known or await saver.anodes(thread):
+    if thread in await thread_registry(saver).names() or await saver.anodes(thread):
         raise taken(thread)

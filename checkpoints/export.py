@@ -99,8 +99,8 @@ def _create(path: Path) -> BinaryIO:
 
 
 async def _parts(saver: DurableSaver, thread: str) -> AsyncIterator[dict[str, Any]]:
-    records = [record for record in await thread_registry(saver).list() if record.thread == thread]
-    yield {"thread": thread, "record": records[0].model_dump(mode="json") if records else None}
+    record = await thread_registry(saver).find(thread)
+    yield {"thread": thread, "record": record.model_dump(mode="json") if record else None}
     for reference in await saver.blobs.references(thread):
         yield {"payload": await saver.blobs.get(reference)}
     nodes: list[Node] = sorted(await saver.anodes(thread), key=lambda node: node.id)

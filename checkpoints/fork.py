@@ -61,5 +61,5 @@ async def refuse_cut_off(saver: DurableSaver, thread: str, checkpoint: str) -> N
 
 async def _copy_record(saver: DurableSaver, source: str, target: str) -> None:
     registry = thread_registry(saver)
-    if record := next((record for record in await registry.list() if record.thread == source), None):
+    if record := await registry.find(source):
         await registry.put(record.model_copy(update={"thread": target}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -9,10 +11,11 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from ..state.errors import UsageError
+from ..state.errors import ThreadUnreadable, UsageError
 from ..state.thread import ThreadRecord
 from .durable import DurableSaver
 from .leases import Holder, find_holder, hold
+from .unreadable import stored_value, values_of
 
 _PUT = """INSERT INTO threads (thread, updated, type, record) VALUES (?, ?, ?, ?)
     ON CONFLICT (thread) DO UPDATE SET updated = excluded.updated, type = excluded.type, record = excluded.record"""
@@ -36,25 +39,42 @@ class ThreadRegistry:
 
         Raises:
             UsageError: there is no such thread.
+            ThreadUnreadable: there is, and its record cannot be read.
         """
-        rows = await self._database.fetch("SELECT type, record FROM threads WHERE thread = ?", (thread,))
-        if not rows:
-            raise await self._unknown(thread)
-        return self._record(rows[0])
+        if record := await self.find(thread):
+            return record
+        raise await self._unknown(thread)
+
+    async def find(self, thread: str) -> ThreadRecord | None:
+        """The record of a thread; None if it has none.
+
+        Raises:
+            ThreadUnreadable: it has one that cannot be read.
+        """
+        rows = await self._database.fetch("SELECT thread, type, record FROM threads WHERE thread = ?", (thread,))
+        return self._record(*rows[0]) if rows else None
+
+    async def names(self) -> set[str]:
+        """The ids of all threads that have a record, one that cannot be read included."""
+        return {thread for (thread,) in await self._database.fetch("SELECT thread FROM threads")}
 
     async def list(self) -> list[ThreadRecord]:
-        """All records, the one used last first."""
-        rows = await self._database.fetch("SELECT type, record FROM threads ORDER BY updated DESC, thread")
-        return [self._record(row) for row in rows]
+        """The records that can be read, the one used last first; `unreadable` tells of the others."""
+        return [found for found in await self._all() if isinstance(found, ThreadRecord)]
+
+    async def unreadable(self) -> builtins.list[ThreadUnreadable]:
+        """Of each record that cannot be read, why."""
+        return [found for found in await self._all() if isinstance(found, ThreadUnreadable)]
 
     async def delete(self, thread: str) -> None:
-        """Delete a thread: its record, its checkpoints and its blobs.
+        """Delete a thread: its record, its checkpoints and its blobs, readable or not.
 
         Raises:
             UsageError: there is no such thread.
             ThreadBusy: a live process is running it.
         """
-        await self.get(thread)
+        if thread not in await self.names():
+            raise await self._unknown(thread)
         async with self.lease(thread, "a deletion"):
             await self._store.adelete_thread(thread)
             await self._database.write(("DELETE FROM threads WHERE thread = ?", (thread,)))
@@ -71,12 +91,22 @@ class ThreadRegistry:
         """Who runs the thread; None if nobody does. A record that says `running` without a holder was interrupted."""
         return await find_holder(self._database, thread)
 
-    def _record(self, row: tuple[Any, ...]) -> ThreadRecord:
-        return ThreadRecord.model_validate(self._store.serde.loads_typed((row[0], bytes(row[1]))))
+    async def _all(self) -> Sequence[ThreadRecord | ThreadUnreadable]:
+        rows = await self._database.fetch("SELECT thread, type, record FROM threads ORDER BY updated DESC, thread")
+        found: list[ThreadRecord | ThreadUnreadable] = []
+        for row in rows:
+            try:
+                found.append(self._record(*row))
+            except ThreadUnreadable as error:
+                found.append(error)
+        return found
+
+    def _record(self, thread: str, kind: Any, data: Any) -> ThreadRecord:
+        with values_of(thread):
+            return ThreadRecord.model_validate(stored_value(self._store.serde, kind, data))
 
     async def _unknown(self, thread: str) -> UsageError:
-        known = [row[0] for row in await self._database.fetch("SELECT thread FROM threads")]
-        near = get_close_matches(thread, known, n=3)
+        near = get_close_matches(thread, sorted(await self.names()), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         return UsageError(f"no thread {thread}: {hint}`clew threads` lists them")
 

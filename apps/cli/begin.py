@@ -66,9 +66,8 @@ def seen_by_people(settings: Settings, arguments: Namespace) -> Settings:
 async def _begin(arguments: Namespace, settings: Settings, beginning: Beginning) -> int:
     input = await asyncio.to_thread(task_input, arguments.task, arguments.image)
     async with open_session(settings) as session:
-        known = {record.thread: record for record in await session.registry.list()}
-        if arguments.thread in known:
-            record = known[arguments.thread]
+        record = await session.registry.find(arguments.thread) if arguments.thread else None
+        if record:
             view = await session.view(record)
             record = _next_task(record, view, arguments, beginning)
         else:

@@ -44,7 +44,7 @@ async def _run(arguments: Namespace, settings: Settings) -> int:
     arguments.task = first.message
     async with open_session(settings) as session:
         thread = arguments.thread or await session.new_thread_id()
-        if thread in {record.thread for record in await session.registry.list()}:
+        if thread in await session.registry.names():
             raise UsageError(f"thread {thread} exists: a trajectory is replayed on a new one, name another")
         record = first_task(thread, settings, arguments, Beginning("agent", [agent_spec(trajectory.agent)]))
         code = await Replay(session, record, arguments, trajectory).run(task_input(first.message))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from argparse import Namespace
 from typing import Any
 
+from ...state.errors import ThreadUnreadable
 from ...state.limits import Budget
 from ...state.settings import load_settings
 from ...state.thread import ThreadRecord
@@ -20,21 +22,29 @@ TASK_WIDTH = 60
 
 
 def run(arguments: Namespace) -> int:
-    """List the threads, the one used last first."""
-    found = asyncio.run(_threads(arguments))
+    """List the threads, the one used last first; those that cannot be read are named beside the list."""
+    found, unreadable = asyncio.run(_threads(arguments))
     if arguments.json:
         for record, view in found:
             print(json.dumps(thread_data(record, view), ensure_ascii=False))
     elif found:
         print_table(("thread", "status", "agent", "steps", "used", "task"), [_row(*pair) for pair in found])
-    else:
+    elif not unreadable:
         print('no threads yet: begin one with `clew run "…"`')
-    return 0
+    for error in unreadable:
+        print(f"clew: {error}", file=sys.stderr)
+    return 1 if unreadable else 0
 
 
-async def _threads(arguments: Namespace) -> list[tuple[ThreadRecord, ThreadView]]:
+async def _threads(arguments: Namespace) -> tuple[list[tuple[ThreadRecord, ThreadView]], list[ThreadUnreadable]]:
     async with open_session(load_settings(db=arguments.db)) as session:
-        return [(record, await session.view(record)) for record in await session.registry.list()]
+        found, unreadable = [], await session.registry.unreadable()
+        for record in await session.registry.list():
+            try:
+                found.append((record, await session.view(record)))
+            except ThreadUnreadable as error:
+                unreadable.append(error)
+        return found, unreadable
 
 
 def thread_data(record: ThreadRecord, view: ThreadView) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from clew.checkpoints import leases
 from clew.checkpoints.open import open_saver
 from clew.checkpoints.processes import this_process
 from clew.checkpoints.threads import thread_registry
-from clew.state.errors import ThreadBusy, UsageError
+from clew.state.errors import ThreadBusy, ThreadUnreadable, UsageError
 from clew.state.spec import AgentSpec
 from clew.state.thread import ThreadRecord
 
@@ -78,6 +78,46 @@ async def test_a_deleted_thread_is_gone(registry):
     await registry.put(ThreadRecord(thread="t"))
     await registry.delete("t")
     assert await registry.list() == []
+
+
+PUT = "UPDATE threads SET type = ?, record = ? WHERE thread = 'bad'"
+COLOURED = {"thread": "bad", "agents": [{"name": "manus", "colour": "red"}]}
+
+
+@pytest.mark.parametrize(
+    ("record", "sentence"),
+    [
+        (
+            COLOURED,
+            r"thread bad cannot be read \(agents\.0\.colour: Extra inputs are .*: if a newer clew wrote it, upgrade",
+        ),
+        (b"no record", r"thread bad cannot be read \(value: "),
+        (None, r"thread bad cannot be read \(value: "),
+        (("msgpack", b"\xc1"), "thread bad holds a value that is damaged: restore .* with `clew delete bad`"),
+        (("pickle", b""), "thread bad holds a value that is damaged"),
+    ],
+)
+async def test_a_record_that_cannot_be_read_is_named_and_keeps_nobody_from_the_others(database, record, sentence):
+    async with open_saver(database) as saver:
+        registry = thread_registry(saver)
+        for thread in ("good", "bad"):
+            await registry.put(ThreadRecord(thread=thread))
+        stored = record if isinstance(record, tuple) else saver.serde.dumps_typed(record)
+        await saver.database.write((PUT, stored))
+        with pytest.raises(ThreadUnreadable, match=sentence):
+            await registry.get("bad")
+        assert [found.thread for found in await registry.list()] == ["good"]
+        assert [str(error) for error in await registry.unreadable()] == [await told(registry)]
+        assert await registry.names() == {"good", "bad"}
+        await registry.delete("bad")
+        assert await registry.names() == {"good"}
+
+
+async def told(registry):
+    try:
+        await registry.get("bad")
+    except ThreadUnreadable as error:
+        return str(error)
 
 
 async def test_of_many_who_ask_for_a_lease_one_wins_and_the_others_hear_who(registry):
