@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage, ToolCall
-from langgraph.channels.delta import DeltaChannel
 from langgraph.channels.ephemeral_value import EphemeralValue
 from typing_extensions import NotRequired, TypedDict
 
-from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten, newest
+from .channel import SNAPSHOT_FREQUENCY, Growing, NoneUntilWritten, newest
 from .condensation import Condensation
 from .confirmation import PendingCall
 from .inbox import InboxPlace
@@ -95,7 +94,7 @@ class Progress(TypedDict):
 class AgentState(TypedDict):
     """The channels of the agent graph."""
 
-    messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    messages: Annotated[list[AnyMessage], Growing(merge_messages)]
     """The whole history of the thread. What a request carries is a view of it."""
 
     progress: NotRequired[Progress]

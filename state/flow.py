@@ -8,11 +8,10 @@ from itertools import chain
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels.delta import DeltaChannel
 from typing_extensions import NotRequired, TypedDict
 
 from .agent import Ending
-from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten
+from .channel import SNAPSHOT_FREQUENCY, Growing, NoneUntilWritten
 from .inbox import InboxPlace
 from .messages import merge_messages
 from .metrics import Counts
@@ -129,13 +128,13 @@ class FlowProgress(TypedDict):
 class FlowState(TypedDict):
     """The channels of the plan graph."""
 
-    messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    messages: Annotated[list[AnyMessage], Growing(merge_messages)]
     """The task, and at the end the answer."""
 
     plan: PlanChannel
     """The plan: the truth about it."""
 
-    reports: Annotated[list[StepReport], DeltaChannel(append_reports, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    reports: Annotated[list[StepReport], Growing(append_reports)]
     """Every attempt at a step, in the order in which they were recorded."""
 
     progress: NotRequired[FlowProgress]

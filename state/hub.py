@@ -7,12 +7,11 @@ from itertools import chain
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels.delta import DeltaChannel
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import NotRequired, TypedDict
 
 from .agent import Ending
-from .channel import SNAPSHOT_FREQUENCY
+from .channel import Growing
 from .inbox import InboxPlace
 from .messages import merge_messages
 from .metrics import Counts
@@ -109,10 +108,10 @@ class HubProgress(TypedDict):
 class HubState(TypedDict):
     """The channels of the hub graph."""
 
-    messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    messages: Annotated[list[AnyMessage], Growing(merge_messages)]
     """The task, and at the end the answer."""
 
-    turns: Annotated[list[HubTurn], DeltaChannel(append_turns, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    turns: Annotated[list[HubTurn], Growing(append_turns)]
     """Every turn of an agent, in order."""
 
     progress: NotRequired[HubProgress]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels.delta import DeltaChannel
 from typing_extensions import NotRequired, TypedDict
 
-from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten, newest
+from .channel import SNAPSHOT_FREQUENCY, Growing, NoneUntilWritten, newest
 from .inbox import InboxPlace
 from .messages import merge_messages
 from .outcome import Outcome, Status
@@ -61,7 +60,7 @@ class RemoteProgress(TypedDict):
 class RemoteState(TypedDict):
     """The channels of the graph of a remote agent."""
 
-    messages: Annotated[list[AnyMessage], DeltaChannel(merge_messages, snapshot_frequency=SNAPSHOT_FREQUENCY)]
+    messages: Annotated[list[AnyMessage], Growing(merge_messages)]
     """The tasks, the answers to its questions, and what it said."""
 
     remote: NotRequired[Annotated[RemoteTask, NoneUntilWritten(newest, snapshot_frequency=SNAPSHOT_FREQUENCY)]]

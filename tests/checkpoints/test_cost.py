@@ -52,6 +52,17 @@ async def test_the_file_grows_by_the_step_and_not_by_the_history(tmp_path):
     assert sizes[300] / 300 <= 1.3 * sizes[30] / 30
 
 
+async def test_full_copies_of_the_history_come_as_it_doubles_so_that_the_file_grows_linearly(tmp_path):
+    path, copies, steps = tmp_path / "long.db", [], 2200
+    async with open_saver(path) as saver:
+        config = {"configurable": {"thread_id": "t"}, "recursion_limit": FREQUENT}
+        await loop(saver, steps).ainvoke({**task(), "progress": {"n": 0}}, config, durability="sync")
+        async for checkpoint in saver.alist(config):
+            copy = checkpoint.checkpoint["channel_values"].get("messages")
+            copies += [len(copy.value)] if copy else []
+    assert copies == [3999, 2000, 1000]
+
+
 async def test_a_message_of_a_long_thread_is_rebuilt_as_quickly_as_one_of_a_short_thread(tmp_path):
     short = (await walk(tmp_path, 10))[1] / 10
     long = (await walk(tmp_path, 1000))[1] / 1000
