@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
+import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from struct import Struct
-from typing import Any, BinaryIO
-from zlib import crc32
+from typing import Any, BinaryIO, cast
 
-import ormsgpack
 from langgraph.checkpoint.base import WRITES_IDX_MAP, writes_sort_key
-from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from ..state.errors import CheckpointError, UsageError
 from ..state.thread import ThreadRecord
 from .arrival import refuse_existing
 from .durable import DurableSaver
-from .encryption import KEY_VARIABLE
 from .journal import PENDING, RESTORE
 from .retention import Node
+from .thread_file import Part, StoredCheckpoint, StoredTask, ThreadReader, ThreadWriter
 from .threads import thread_registry
 from .versions import Versions
-
-MAGIC = b"clew thread 1\n"
-"""How an exported file begins. After it come frames: a head, then msgpack."""
-
-HEAD = Struct(">QI")
-"""The head of a frame: its length and its checksum (CRC-32)."""
 
 
 async def export_thread(saver: DurableSaver, thread: str, path: Path) -> int:
@@ -52,11 +45,10 @@ async def export_thread(saver: DurableSaver, thread: str, path: Path) -> int:
         raise UsageError(f"{path} cannot be written ({error.strerror}): give a new file elsewhere") from error
     try:
         with file:
-            file.write(MAGIC)
+            writer = ThreadWriter(file, saver.serde)
             async for part in _parts(saver, thread):
-                frame = ormsgpack.packb(list(saver.serde.dumps_typed(part)))
-                await asyncio.to_thread(file.write, HEAD.pack(len(frame), crc32(frame)) + frame)
-            return file.tell()
+                await asyncio.to_thread(writer.write, part)
+            return await asyncio.to_thread(writer.end)
     except BaseException as error:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         if isinstance(error, OSError):
@@ -71,26 +63,21 @@ async def import_thread(saver: DurableSaver, path: Path, thread: str | None = No
 
     Raises:
         UsageError: the file cannot be read, is no export, or the thread exists.
-        CheckpointError: the file is cut short, or encrypted with another key; nothing is imported.
+        CheckpointError: the file is cut short, damaged, or encrypted with another key; nothing is imported.
     """
-    try:
-        file = await asyncio.to_thread(path.open, "rb")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}): give a file that `clew export` wrote") from error
-    with file:
-        if file.read(len(MAGIC)) != MAGIC:
-            raise UsageError(f"{path} is no thread: give a file that `clew export` wrote")
-        frames = _frames(file, saver.serde, path)
-        head = next(frames)
-        target = thread or str(head["thread"])
+    with ExitStack() as stack:
+        file = await asyncio.to_thread(stack.enter_context, _opened(path))
+        reader = ThreadReader(file, saver.serde, path)
+        beginning = await asyncio.to_thread(reader.check)
+        target = thread or beginning["thread"]
         await refuse_existing(saver, target)
         try:
-            await _import(saver, frames, target)
+            await _import(saver, reader, target)
         except BaseException:
             await saver.adelete_thread(target)
             raise
-    if head["record"]:
-        await thread_registry(saver).put(ThreadRecord.model_validate({**head["record"], "thread": target}))
+    if beginning["record"]:
+        await thread_registry(saver).put(ThreadRecord.model_validate({**beginning["record"], "thread": target}))
     return target
 
 
@@ -98,11 +85,25 @@ def _create(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
 
 
-async def _parts(saver: DurableSaver, thread: str) -> AsyncIterator[dict[str, Any]]:
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file, or a copy of what comes out of a pipe: it is read twice."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}): give a file that `clew export` wrote") from error
+    with file:
+        if file.seekable():
+            yield file
+            return
+        with tempfile.TemporaryFile() as copy:
+            shutil.copyfileobj(file, copy)
+            yield cast(BinaryIO, copy)
+
+
+async def _parts(saver: DurableSaver, thread: str) -> AsyncIterator[Part]:
     record = await thread_registry(saver).find(thread)
-    yield {"thread": thread, "record": record.model_dump(mode="json") if record else None}
-    for reference in await saver.blobs.references(thread):
-        yield {"payload": await saver.blobs.get(reference)}
+    yield {"part": "thread", "thread": thread, "record": record.model_dump(mode="json") if record else None}
     nodes: list[Node] = sorted(await saver.anodes(thread), key=lambda node: node.id)
     writes = await _writes(saver, thread)
     for node in nodes:
@@ -110,65 +111,62 @@ async def _parts(saver: DurableSaver, thread: str) -> AsyncIterator[dict[str, An
         found = await saver.aget_tuple(config)
         if found is not None:
             yield {
+                "part": "checkpoint",
                 "namespace": node.namespace,
                 "parent": node.parent,
-                "checkpoint": found.checkpoint,
-                "metadata": found.metadata,
+                "checkpoint": cast(Any, found.checkpoint),
+                "metadata": cast(Any, found.metadata),
                 "tasks": writes.get((node.namespace, node.id), []),
             }
-    for *place, status, kind, result in await saver.database.fetch(PENDING, (thread,)):
-        known = saver.serde.loads_typed((kind, bytes(result))) if kind else None
-        yield {"call": place, "status": status, "result": known}
+    for namespace, checkpoint, task, call, status, kind, result in await saver.database.fetch(PENDING, (thread,)):
+        yield {
+            "part": "call",
+            "namespace": namespace,
+            "checkpoint": checkpoint,
+            "task": task,
+            "call": call,
+            "status": status,
+            "result": saver.serde.loads_typed((kind, bytes(result))) if kind else None,
+        }
+    for reference in await saver.blobs.references(thread):
+        yield {"part": "payload", "payload": await saver.blobs.get(reference)}
 
 
-async def _writes(saver: DurableSaver, thread: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
+async def _writes(saver: DurableSaver, thread: str) -> dict[tuple[str, str], list[StoredTask]]:
     """What the tasks wrote at each checkpoint; a task's special writes apart, since they are stored apart."""
     rows = await saver.database.fetch(saver.writes_query, (thread,))
     rows.sort(key=lambda row: writes_sort_key(row[3], row[2], row[4]))
-    tasks: dict[tuple[Any, ...], list[list[Any]]] = defaultdict(list)
+    tasks: dict[tuple[Any, ...], StoredTask] = {}
+    found: dict[tuple[str, str], list[StoredTask]] = defaultdict(list)
     for namespace, checkpoint, task, path, _, channel, kind, value, run_id in rows:
         key = (namespace, checkpoint, task, path, run_id, channel in WRITES_IDX_MAP)
-        tasks[key].append([channel, saver.serde.loads_typed((kind, bytes(value)))])
-    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for (namespace, checkpoint, task, path, run_id, _), items in tasks.items():
-        found[namespace, checkpoint].append({"task": task, "path": path, "run_id": run_id, "writes": items})
+        if key not in tasks:
+            tasks[key] = {"task": task, "path": path, "run_id": run_id, "writes": []}
+            found[namespace, checkpoint].append(tasks[key])
+        tasks[key]["writes"].append({"channel": channel, "value": saver.serde.loads_typed((kind, bytes(value)))})
     return found
 
 
-def _frames(file: BinaryIO, serde: SerializerProtocol, path: Path) -> Iterator[dict[str, Any]]:
-    while head := file.read(HEAD.size):
-        if len(head) < HEAD.size:
-            raise CheckpointError(f"{path} is cut short or damaged: export the thread again")
-        length, checksum = HEAD.unpack(head)
-        frame = file.read(length)
-        if len(frame) < length or crc32(frame) != checksum:
-            raise CheckpointError(f"{path} is cut short or damaged: export the thread again")
-        kind, data = ormsgpack.unpackb(frame)
-        try:
-            yield serde.loads_typed((kind, data))
-        except NotImplementedError as error:
-            raise CheckpointError(f"{path} is encrypted: set {KEY_VARIABLE} to its key") from error
-
-
-async def _import(saver: DurableSaver, frames: Iterator[dict[str, Any]], thread: str) -> None:
+async def _import(saver: DurableSaver, reader: ThreadReader, thread: str) -> None:
     versions = Versions(saver)
-    for part in frames:
-        if "payload" in part:
+    for part in reader.parts():
+        if part["part"] == "payload":
             await saver.blobs.put(thread, part["payload"])
-        elif "call" in part:
-            known = part["result"]
-            result = (None, None) if known is None else saver.serde.dumps_typed(known)
-            await saver.database.write((RESTORE, (thread, *part["call"], part["status"], *result)))
-        else:
+        elif part["part"] == "call":
+            result = (None, None) if part["result"] is None else saver.serde.dumps_typed(part["result"])
+            call = (part["namespace"], part["checkpoint"], part["task"], part["call"], part["status"])
+            await saver.database.write((RESTORE, (thread, *call, *result)))
+        elif part["part"] == "checkpoint":
             await _import_checkpoint(saver, part, thread, versions)
 
 
-async def _import_checkpoint(saver: DurableSaver, part: dict[str, Any], thread: str, versions: Versions) -> None:
+async def _import_checkpoint(saver: DurableSaver, part: StoredCheckpoint, thread: str, versions: Versions) -> None:
     place = {"thread_id": thread, "checkpoint_ns": part["namespace"]}
-    checkpoint = versions.adopt(part["namespace"], part["parent"], part["checkpoint"])
+    checkpoint = versions.adopt(part["namespace"], part["parent"], cast(Any, part["checkpoint"]))
     before: Any = {"configurable": {**place, "checkpoint_id": part["parent"]}}
-    await saver.aput(before, checkpoint, part["metadata"], checkpoint["channel_versions"])
+    await saver.aput(before, checkpoint, cast(Any, part["metadata"]), checkpoint["channel_versions"])
     for task in part["tasks"]:
         config: Any = {"configurable": {**place, "checkpoint_id": checkpoint["id"]}}
         config["metadata"] = {"run_id": task["run_id"]}
-        await saver.aput_writes(config, [tuple(write) for write in task["writes"]], task["task"], task["path"])
+        writes = [(write["channel"], write["value"]) for write in task["writes"]]
+        await saver.aput_writes(config, writes, task["task"], task["path"])

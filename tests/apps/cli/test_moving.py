@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from clew.checkpoints.thread_file import MAGIC
+
 COLOUR = ("ask_human", {"inquire": "Which colour?"})
 
 
@@ -93,11 +95,22 @@ def test_a_mistake_is_one_line_and_changes_nothing(clew, waiting, folder, argv, 
     assert [json.loads(line)["thread"] for line in clew("threads", "--json").out.splitlines()] == ["t1"]
 
 
-def test_half_a_file_is_refused_with_code_1_and_leaves_nothing(clew, waiting, folder):
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda whole: whole[:-20],
+        lambda whole: whole[: len(MAGIC)],
+        lambda whole: MAGIC + b"\xff" * 8 + whole[len(MAGIC) + 8 :],
+        lambda whole: MAGIC + b"\0\0\0\7" + whole[len(MAGIC) + 4 :],
+    ],
+    ids=["half", "first line", "length beyond all numbers", "length beyond all memory"],
+)
+def test_a_file_that_is_not_whole_is_refused_with_code_1_and_leaves_nothing(clew, waiting, folder, harm):
     clew("export", waiting, "whole.clew")
-    (folder / "half.clew").write_bytes((folder / "whole.clew").read_bytes()[:-20])
+    (folder / "half.clew").write_bytes(harm((folder / "whole.clew").read_bytes()))
     result = clew("import", "half.clew", "--thread", "t2")
-    assert (result.code, "half.clew is cut short" in result.err) == (1, True)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "clew: half.clew is cut short or damaged: export the thread again\n"
     assert clew("show", "t2").code == 2
 
 
