@@ -10,6 +10,7 @@ from ..checkpoints.cleanup import prune_threads
 from ..checkpoints.history import ThreadSize, disk_usage
 from ..checkpoints.retention import Node, Strategy, keep, made
 from .session import Session
+from .working_copies import remove_working_copies, working_copies
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ async def prune(session: Session, rule: Rule, foreseen: Sequence[ThreadPruning])
         CheckpointError: the database is in use for too long.
     """
     wanted = [pruning.thread for pruning in foreseen]
+    copies = await working_copies(session, wanted if rule.strategy == "delete" else [])
     done = await prune_threads(
         session.saver,
         wanted,
@@ -98,6 +100,7 @@ async def prune(session: Session, rule: Rule, foreseen: Sequence[ThreadPruning])
     )
     after = {size.thread: _bytes(size) for size in await disk_usage(session.saver)}
     if done.pruned:
+        await remove_working_copies(session, copies, done.pruned)
         await session.saver.acompact()
     pruned = [pruning for pruning in foreseen if pruning.thread in done.pruned]
     freed = sum(pruning.before - after.get(pruning.thread, 0) for pruning in pruned)

@@ -35,6 +35,7 @@ from .equipment import Equipment, agent_path
 from .node import node, route
 from .observation import observed
 from .once import run_once
+from .outputs import restore_outputs
 from .payloads import with_references
 from .reply import INVALID_ARGUMENTS, fresh_id
 from .services import CountedModel, call_services
@@ -51,12 +52,9 @@ def act_node(equipment: Equipment) -> RunnableCallable:
         call, workspace = task["call"], equipment.workspace_of(runtime)
         path = [*agent_path(config), equipment.spec.name]
         model = CountedModel(equipment, config, runtime)
+        services = call_services(config, saved=task.get("saved"), ask=model.ask)
         own_config = tool_config(
-            with_plan(config, task),
-            task=task["task"],
-            workspace=workspace,
-            path=path,
-            services=call_services(config, saved=task.get("saved"), ask=model.ask),
+            with_plan(config, task), task=task["task"], workspace=workspace, path=path, services=services
         )
         tools = (await equipment.toolbox_of(own_config)).tools
         if refusal := _refusal(call, equipment, tools):
@@ -65,9 +63,11 @@ def act_node(equipment: Equipment) -> RunnableCallable:
 
         async def run() -> ToolMessage:
             begun = perf_counter()
+            if "outputs" in task:
+                await restore_outputs(task["outputs"], workspace, config, services)
             result = await _run(tool, call, own_config, equipment.spec.tool_timeout)
             result = await with_references(result, config)
-            observation = model.noted(await observed(result, equipment.spec.max_observe, workspace))
+            observation = model.noted(await observed(result, equipment.spec.max_observe, workspace, services))
             took = {SECONDS: round(perf_counter() - begun, DIGITS)}
             metadata = {**observation.response_metadata, **took}
             return observation.model_copy(update={"id": fresh_id(), "response_metadata": metadata})

@@ -27,6 +27,7 @@ from .node import node
 from .observation import observed
 from .orders import orders_of
 from .reply import fresh_id, text_of
+from .services import call_services
 from .view import cut_middle
 
 NOT_BEGUN = "Not begun: nothing is left of the run's limits."
@@ -53,7 +54,8 @@ def delegate_node(
         state = await child.ainvoke({"messages": [request]}, child_config(config, equipment.spec.name), context=context)
         report = delegate_report(name, state, context)
         workspace = equipment.workspace_of(runtime)
-        observation = await observed(_observation(call["id"] or "", report), equipment.spec.max_observe, workspace)
+        answer, services = _observation(call["id"] or "", report), call_services(config)
+        observation = await observed(answer, equipment.spec.max_observe, workspace, services)
         return {"messages": Fresh([observation])}
 
     return node(delegate, name=node_name, has_child=True)

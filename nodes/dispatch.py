@@ -20,6 +20,7 @@ from ..tools.delegate import DELEGATE, DelegateArguments
 from ..tools.run_services import Observable
 from ..tools.traits import traits_of
 from .equipment import Equipment
+from .outputs import named_outputs
 from .services import newest_saved
 
 NOTHING = Budget(steps=0)
@@ -76,6 +77,13 @@ def _delegate(call: ToolCall, equipment: Equipment) -> str:
 
 
 def _task(call: ToolCall, task: str, state: AgentState, equipment: Equipment) -> ToolTask:
+    given = _given(call, task, state, equipment)
+    if outputs := named_outputs(call, state["messages"]):
+        given["outputs"] = outputs
+    return given
+
+
+def _given(call: ToolCall, task: str, state: AgentState, equipment: Equipment) -> ToolTask:
     if isinstance(equipment.tools.get(call["name"]), Observable):
         return ToolTask(call=call, task=task, saved=newest_saved(state["messages"], call["name"]))
     if call["name"] != "planning" or "plan" not in state:

@@ -150,5 +150,8 @@ class ToolTask(TypedDict):
     plan: NotRequired[dict[str, Any] | None]
     """For a call of `planning`: a dump of the thread's plan, None where there is none."""
 
+    outputs: NotRequired[list[str]]
+    """Copies of long outputs that the call may look for, relative to the workspace."""
+
     saved: NotRequired[dict[str, Any] | None]
     """For a tool whose session comes back after a crash: the references of what it saved last."""

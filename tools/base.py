@@ -14,7 +14,9 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from pydantic import Field
 
+from .output import Output
 from .resources import ResourceT, Scope, resources, scope_of
+from .run_services import run_services
 from .sandbox.choice import open_sandbox
 from .sandbox.limits import SandboxOptions
 from .sandbox.local import LocalSandbox
@@ -57,6 +59,11 @@ class WorkspaceTool(BaseTool):
         # One for all agents of the thread, and never idle: shells and kernels live in it.
         scope = Scope(self._scope(config).thread)
         return resources().use(scope, "sandbox", opened, owner=self.lease, idle=math.inf)
+
+    async def _keep(self, output: Output, config: RunnableConfig) -> None:
+        if output.truncated:
+            workspace = await asyncio.to_thread(self._open_workspace, config)
+            await output.keep(self.name, workspace, run_services(config))
 
 
 class SandboxedTool(WorkspaceTool):

@@ -12,7 +12,6 @@ from typing_extensions import TypedDict
 
 from ..state.errors import ToolFailure
 from .base import SandboxedTool
-from .output import output_file, output_name
 from .resources import resources
 from .sandbox.process import GuardedProcess
 from .shell.session import PROMPTS, SHELL, CommandResult, Shell
@@ -72,6 +71,9 @@ class BashArtifact(TypedDict):
     output_file: str | None
     """Path, relative to the workspace, of the whole output where the text is truncated."""
 
+    output_blob: str | None
+    """Reference of the same among the thread's payloads."""
+
 
 class Bash(SandboxedTool):
     """Run commands in a shell that lives on between calls, one per agent and thread."""
@@ -102,6 +104,7 @@ class Bash(SandboxedTool):
             finally:
                 if not shell.alive:
                     await resources().close(self._scope(config), KIND)
+        await self._keep(result.output, config)
         return _content(result, asked.timeout), _artifact(result)
 
     async def _open(self, config: RunnableConfig) -> Shell:
@@ -110,7 +113,7 @@ class Bash(SandboxedTool):
             def start(descriptors: Sequence[int]) -> Awaitable[GuardedProcess]:
                 return sandbox.start(SHELL, env=PROMPTS, descriptors=descriptors)
 
-            return await Shell.open(start, output_file(sandbox.workspace, self.name))
+            return await Shell.open(start)
 
 
 async def _perform(shell: Shell, asked: BashArguments) -> CommandResult:
@@ -128,7 +131,9 @@ async def _perform(shell: Shell, asked: BashArguments) -> CommandResult:
     return await shell.send(typed + KEYS.get(asked.keys or "", b""), asked.timeout)
 
 
-_NOTHING = BashArtifact(exit_code=None, running=False, timed_out=False, truncated=False, output_file=None)
+_NOTHING = BashArtifact(
+    exit_code=None, running=False, timed_out=False, truncated=False, output_file=None, output_blob=None
+)
 
 
 def _artifact(result: CommandResult) -> BashArtifact:
@@ -138,7 +143,8 @@ def _artifact(result: CommandResult) -> BashArtifact:
         running=result.exit_code is None,
         timed_out=result.timed_out,
         truncated=output.truncated,
-        output_file=output_name(output),
+        output_file=output.kept.file if output.kept else None,
+        output_blob=output.kept.blob if output.kept else None,
     )
 
 

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from ..state.errors import ToolFailure
 from .base import SandboxedTool
-from .output import Output, output_file, output_name
+from .output import Output
 from .sandbox.local import converse
 from .search import searcher
 from .text import require_text
@@ -47,6 +47,9 @@ class FileSearchArtifact(TypedDict):
     output_file: str | None
     """Path, relative to the workspace, of all of them."""
 
+    output_blob: str | None
+    """Reference of the same among the thread's payloads."""
+
 
 class FileSearch(SandboxedTool):
     """Search the workspace, passing over binary files and what a `.gitignore` names."""
@@ -72,7 +75,7 @@ class FileSearch(SandboxedTool):
                 "most": asked.max_results,
             }
             process = await sandbox.start((sys.executable, searcher.__file__), readable=[Path(searcher.__file__)])
-            output = Output(output_file(sandbox.workspace, self.name))
+            output = Output()
             exit_code = await converse(process, json.dumps(query), output, SECONDS)
         if exit_code is None:
             raise ToolFailure(
@@ -80,8 +83,10 @@ class FileSearch(SandboxedTool):
             )
         if exit_code != 0:
             raise ToolFailure(f"The search failed: {output.text().strip().splitlines()[-1]}")
+        await self._keep(output, config)
+        file, blob = output.kept or (None, None)
         return output.text().rstrip("\n"), FileSearchArtifact(
-            truncated=output.truncated, output_file=output_name(output)
+            truncated=output.truncated, output_file=file, output_blob=blob
         )
 
 

@@ -1,45 +1,34 @@
-"""What a command wrote: its head and its tail in memory, the whole of a long one in a file."""
+"""What a command wrote: the whole of a short output; the head and the tail of a long one, which is kept elsewhere."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from uuid import uuid4
 
-from .workspace import PRIVATE_FOLDER, Workspace
-
-FOLDER = "outputs"
-"""Folder, inside the workspace's private one, of long outputs."""
+from .kept_outputs import KeptOutput, keep_output
+from .run_services import RunServices
+from .workspace import Workspace
 
 HEAD_BYTES = 12_000
-"""Bytes kept from the beginning of a long output."""
+"""Bytes shown from the beginning of a long output."""
 
 TAIL_BYTES = 12_000
-"""Bytes kept from its end."""
+"""Bytes shown from its end."""
 
-FILE_BYTES = 100_000_000
-"""Bytes of one output that are saved at most."""
+KEPT_BYTES = 20_000_000
+"""Bytes of one output that are kept at most."""
 
 
 @dataclass
 class Output:
-    """Collects output of any size in bounded memory.
-
-    Where it is longer than head and tail together, the whole is saved in the file that `place` names, once.
-    """
-
-    place: Callable[[], Path]
-    """Names the file; called, in a thread, only if one is needed."""
+    """Collects output of any size in bounded memory."""
 
     total: int = 0
     """Bytes written so far."""
 
-    file: Path | None = None
+    kept: KeptOutput | None = None
     """Where the whole is; None for a short output."""
 
-    _head: bytearray = field(default_factory=bytearray)
+    _beginning: bytearray = field(default_factory=bytearray)
     _tail: bytearray = field(default_factory=bytearray)
 
     @property
@@ -47,46 +36,31 @@ class Output:
         """Whether `text` leaves something out."""
         return self.total > HEAD_BYTES + TAIL_BYTES
 
-    async def write(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
         """Add `data`."""
         self.total += len(data)
-        if self.truncated:
-            await asyncio.to_thread(self._save, data)
-        room = max(0, HEAD_BYTES - len(self._head))
-        self._head += data[:room]
-        self._tail += data[room:]
+        self._beginning += data[: KEPT_BYTES - len(self._beginning)]
+        self._tail += data[-TAIL_BYTES:]
         del self._tail[: max(0, len(self._tail) - TAIL_BYTES)]
+
+    async def keep(self, tool: str, workspace: Workspace, services: RunServices) -> None:
+        """Keep the whole of a long output, once it is there, as one of that tool.
+
+        Takes and raises what `keep_output` does.
+        """
+        self.kept = await keep_output(decode(bytes(self._beginning)), tool, workspace, services)
 
     def text(self) -> str:
         """The output as text, with the middle of a long one left out. Bytes that are no UTF-8 appear as `\\xNN`."""
         if not self.truncated:
-            return decode(bytes(self._head + self._tail))
-        missing = self.total - len(self._head) - len(self._tail)
-        saved = "the whole" if self.total <= FILE_BYTES else f"the first {FILE_BYTES} bytes"
-        note = f"[{missing} bytes are left out here; {saved} is in {output_name(self)}]"
-        return f"{decode(bytes(self._head))}\n{note}\n{decode(bytes(self._tail))}"
-
-    def _save(self, data: bytes) -> None:
-        if self.file is None:
-            self.file = self.place()
-            data = bytes(self._head + self._tail) + data
-            already = 0
-        else:
-            already = self.total - len(data)
-        with self.file.open("ab") as file:
-            file.write(data[: max(0, FILE_BYTES - already)])
+            return decode(bytes(self._beginning))
+        missing = self.total - HEAD_BYTES - TAIL_BYTES
+        saved = "the whole" if self.total <= KEPT_BYTES else f"the first {KEPT_BYTES} bytes"
+        where = f"; {saved} is in {self.kept.file}" if self.kept and self.kept.file else ""
+        note = f"[{missing} bytes are left out here{where}]"
+        return f"{decode(bytes(self._beginning[:HEAD_BYTES]))}\n{note}\n{decode(bytes(self._tail))}"
 
 
 def decode(data: bytes) -> str:
     """Text that any model and any database takes: no NUL, and `\\xNN` for what is no UTF-8."""
     return data.decode("utf-8", errors="backslashreplace").replace("\0", "\\x00")
-
-
-def output_file(workspace: Workspace, tool: str) -> Callable[[], Path]:
-    """Names a file for one long output of `tool`."""
-    return lambda: workspace.private(FOLDER, f"{tool}-{uuid4().hex[:12]}.log")
-
-
-def output_name(output: Output) -> str | None:
-    """Path, relative to the workspace, of the file that holds the whole; None for a short output."""
-    return str(Path(PRIVATE_FOLDER, FOLDER, output.file.name)) if output.file else None

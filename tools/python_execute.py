@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
@@ -15,7 +14,7 @@ from typing_extensions import TypedDict
 from ..state.errors import ToolFailure
 from .base import SandboxedTool
 from .image_blocks import Content, image_block, with_images
-from .output import Output, output_file, output_name
+from .output import Output
 from .python.execution import Execution, execute
 from .python.kernel import Kernel
 from .python.script import run_script
@@ -61,6 +60,9 @@ class PythonArtifact(TypedDict):
     output_file: str | None
     """Path, relative to the workspace, of the whole output where the text is truncated."""
 
+    output_blob: str | None
+    """Reference of the same among the thread's payloads."""
+
     figures: int
     """How many figures are shown beside the text."""
 
@@ -96,12 +98,12 @@ class PythonExecute(SandboxedTool):
     ) -> tuple[Content, PythonArtifact]:
         require_text(code, "code")
         workspace = await asyncio.to_thread(self._open_workspace, config)
-        place = output_file(workspace, self.name)
         start = file_clock()
         if stateful:
-            execution = await self._execute_in_kernel(code, config, partial(self._open_kernel, config, place), timeout)
+            execution = await self._execute_in_kernel(code, config, partial(self._open_kernel, config), timeout)
         else:
-            execution = await self._execute(code, config, Output(place), timeout)
+            execution = await self._execute(code, config, Output(), timeout)
+        await self._keep(execution.output, config)
         files = await asyncio.to_thread(files_written, workspace.root, start)
         lost = stateful and execution.lost
         content = with_images(_content(execution, files, timeout, lost), map(image_block, execution.figures))
@@ -134,11 +136,11 @@ class PythonExecute(SandboxedTool):
         async with self._use_sandbox(config) as sandbox:
             return await Worker.open(sandbox, self.preload)
 
-    async def _open_kernel(self, config: RunnableConfig, place: Callable[[], Path]) -> Kernel:
+    async def _open_kernel(self, config: RunnableConfig) -> Kernel:
         async with self._use_sandbox(config) as sandbox:
             if not sandbox.inherits:
                 raise ToolFailure(f"There is no kernel in the sandbox {sandbox.name}; leave `stateful` out.")
-            return await Kernel.open(sandbox, sandbox.workspace, place)
+            return await Kernel.open(sandbox, sandbox.workspace)
 
 
 def _artifact(execution: Execution, files: list[str], lost: bool) -> PythonArtifact:
@@ -147,7 +149,8 @@ def _artifact(execution: Execution, files: list[str], lost: bool) -> PythonArtif
         exit_code=execution.exit_code,
         timed_out=execution.exit_code is None,
         truncated=output.truncated,
-        output_file=output_name(output),
+        output_file=output.kept.file if output.kept else None,
+        output_blob=output.kept.blob if output.kept else None,
         figures=len(execution.figures),
         kernel_lost=lost,
         files=files,

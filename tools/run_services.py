@@ -28,8 +28,11 @@ class RunServices:
     ask: Ask | None = None
     """Asks the run's model; its use is counted with the run's. None where the caller has no model to lend."""
 
-    put: Callable[[bytes], Awaitable[str]] | None = None
-    """Keeps a payload with the thread, encrypted where the thread is, and gives its reference; None without a place."""
+    put: Callable[[bytes | str], Awaitable[str]] | None = None
+    """Keeps a payload with the thread, without its secrets, encrypted where the thread is, and gives its reference.
+
+    In a text what looks like a secret goes too, in bytes the known ones alone. None where the run has no place for it.
+    """
 
     get: Callable[[str], Awaitable[bytes]] | None = None
     """The payload of a reference."""

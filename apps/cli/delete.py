@@ -8,10 +8,11 @@ from argparse import Namespace
 from ...state.errors import ThreadUnreadable
 from ...state.settings import load_settings
 from ..session import open_session
+from ..working_copies import remove_working_copies, working_copies
 
 
 def run(arguments: Namespace) -> int:
-    """Delete the thread with its record and all its checkpoints; the files of its workspace stay."""
+    """Delete the thread with its record, all its checkpoints and its long outputs; what it made stays."""
     place = asyncio.run(_delete(arguments))
     print(f"deleted thread {arguments.thread}; its files stay in {place}")
     return 0
@@ -23,5 +24,7 @@ async def _delete(arguments: Namespace) -> str:
             place = str((await session.registry.get(arguments.thread)).workspace)
         except ThreadUnreadable:
             place = "its workspace, which its record no longer tells"
+        copies = await working_copies(session, [arguments.thread])
         await session.registry.delete(arguments.thread)
+        await remove_working_copies(session, copies, [arguments.thread])
         return place

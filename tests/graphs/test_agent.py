@@ -1,6 +1,7 @@
 """The agent graph, from the task to its end."""
 
 import asyncio
+import stat
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -190,6 +191,7 @@ async def test_long_output_is_cut_in_the_middle_and_kept_whole_in_the_workspace(
     (kept,) = (tmp_path / "files/.clew/outputs").iterdir()
     assert str(kept.relative_to(tmp_path / "files")) in shown
     assert kept.read_text() == "a" * 5000 + "b" * 5000
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
 async def test_repeated_call_ids_are_made_unique_before_they_are_stored(agent):

@@ -53,4 +53,4 @@ async def execute(code: str, worker: Worker, output: Output, seconds: float) -> 
 
 async def _collect(run: Run, output: Output) -> None:
     while chunk := await run.output.read(2**18):
-        await output.write(chunk)
+        output.write(chunk)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,23 +38,22 @@ class Kernel:
     _process: GuardedProcess
     _ended: asyncio.Task[int]
 
-    def __init__(self, sockets: Sockets, place: Callable[[], Path]) -> None:
+    def __init__(self, sockets: Sockets) -> None:
         self._sockets = sockets
-        self._place = place
-        self._output = Output(place)
+        self._output = Output()
         self._pipe = OutputPipe(self._write)
         self._turn = asyncio.Lock()
 
     @classmethod
-    async def open(cls, sandbox: LocalSandbox, workspace: Workspace, place: Callable[[], Path]) -> Kernel:
-        """Start a kernel; `place` names a file for a long output.
+    async def open(cls, sandbox: LocalSandbox, workspace: Workspace) -> Kernel:
+        """Start a kernel.
 
         Raises:
             ToolFailure: ipykernel is missing, or the kernel does not start.
         """
         if await asyncio.to_thread(find_spec, "ipykernel") is None:
             raise ToolFailure("`stateful` needs the package ipykernel; leave it out, or install clew[notebook].")
-        kernel = cls(await asyncio.to_thread(Sockets, workspace), place)
+        kernel = cls(await asyncio.to_thread(Sockets, workspace))
         try:
             await kernel._start(sandbox)
         except BaseException:
@@ -140,8 +138,8 @@ class Kernel:
         if lost:
             await self._process.close()
         await self._pipe.drain()
-        await self._output.write(cell.text.encode(errors="backslashreplace"))
-        output, self._output = self._output, Output(self._place)
+        self._output.write(cell.text.encode(errors="backslashreplace"))
+        output, self._output = self._output, Output()
         exit_code = cell.exit_code if running.done() and not running.cancelled() else self._exit_code()
         return Execution(output, exit_code if ended else None, cell.figures, lost)
 
@@ -154,4 +152,4 @@ class Kernel:
         return self._ended.result() if self._ended.done() else 1
 
     async def _write(self, data: bytes) -> None:
-        await self._output.write(data)
+        self._output.write(data)

@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from ...state.errors import ToolFailure
 from ..editor.history import write_atomically
-from ..output import Output, output_file
+from ..output import Output
 from ..workspace import Workspace
 from .cgroup import ControlGroup, open_group
 from .environment import clean_environment
@@ -58,7 +58,7 @@ class LocalSandbox(Sandbox):
     ) -> ExecuteResponse:
         """Run a bash command to its end; after `timeout` seconds it is killed with all that it started."""
         process = await self.start(("bash", "-c", command), env=env)
-        output = Output(output_file(self.workspace, "command"))
+        output = Output()
         exit_code = await converse(process, stdin, output, timeout)
         return ExecuteResponse(output.text(), exit_code, output.truncated)
 
@@ -160,7 +160,7 @@ async def _converse(process: GuardedProcess, stdin: str, output: Output) -> None
     feeding = asyncio.create_task(_feed(process, stdin))
     read = partial(process.output.read, 2**18)
     while chunk := await read():
-        await output.write(chunk)
+        output.write(chunk)
     await feeding
 
 

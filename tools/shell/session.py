@@ -8,7 +8,6 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from ...state.errors import ToolFailure
 from ..output import Output
@@ -62,10 +61,9 @@ class Shell:
     _process: GuardedProcess
     _pump: asyncio.Task[None]
 
-    def __init__(self, place: Callable[[], Path]) -> None:
-        self._place = place
+    def __init__(self) -> None:
         self._marks = MarkReader()
-        self._output = Output(place)
+        self._output = Output()
         self._writing = asyncio.Lock()
         self._stirred = asyncio.Event()
         self._number = 0
@@ -75,11 +73,9 @@ class Shell:
         self._terminal = Terminal(self._write)
 
     @classmethod
-    async def open(
-        cls, start: Callable[[Sequence[int]], Awaitable[GuardedProcess]], place: Callable[[], Path]
-    ) -> Shell:
-        """Open a session in the process that `start` starts; `place` names a file for a long output."""
-        shell = cls(place)
+    async def open(cls, start: Start) -> Shell:
+        """Open a session in the process that `start` starts."""
+        shell = cls()
         try:
             shell._process = await start([shell._terminal.slave])
         except BaseException:
@@ -92,7 +88,7 @@ class Shell:
         except BaseException:
             await shell.close()
             raise
-        shell._output = Output(place)
+        shell._output = Output()
         return shell
 
     @property
@@ -180,7 +176,7 @@ class Shell:
         return self._result(self._done.result() if self._done.done() else None)
 
     def _result(self, exit_code: int | None, *, timed_out: bool = False) -> CommandResult:
-        output, self._output = self._output, Output(self._place)
+        output, self._output = self._output, Output()
         return CommandResult(output, exit_code, timed_out, ended=self._pump.done())
 
     async def _interrupt(self) -> int:
@@ -227,5 +223,5 @@ class Shell:
 
     async def _write(self, data: bytes) -> None:
         async with self._writing:
-            await self._output.write(data)
+            self._output.write(data)
         self._stirred.set()
