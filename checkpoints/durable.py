@@ -12,6 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from .blobs import BlobStore
 from .channels import DeltaChannels
 from .database import Database
+from .moving import Moving
 from .retention import Node
 
 
@@ -30,8 +31,8 @@ class DurableSaver(BaseCheckpointSaver[Any]):
     sizes_query: str
     """SQL that gives thread, namespace, checkpoint and bytes of everything stored; its rows are to be summed."""
 
-    writes_query: str
-    """SQL that gives namespace, checkpoint, task, path, index, channel, type, value and run of a thread's writes."""
+    moving: Moving
+    """How whole threads leave the database."""
 
     @abstractmethod
     async def aprune(

@@ -6,27 +6,26 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
-
-from langgraph.checkpoint.base import WRITES_IDX_MAP, writes_sort_key
 
 from ..state.errors import CheckpointError, UsageError
 from ..state.thread import ThreadRecord
 from .arrival import refuse_existing
 from .durable import DurableSaver
-from .journal import PENDING, RESTORE
-from .retention import Node
-from .thread_file import Part, StoredCheckpoint, StoredTask, ThreadReader, ThreadWriter
+from .journal import RESTORE
+from .thread_file import ThreadReader, ThreadWriter
+from .thread_parts import Part, StoredCheckpoint
 from .threads import thread_registry
 from .versions import Versions
 
 
 async def export_thread(saver: DurableSaver, thread: str, path: Path) -> int:
     """Write a thread with its record, checkpoints and payloads to a new file, for this user alone.
+
+    The file holds the thread as it is at one moment, whatever runs or prunes it meanwhile.
 
     Values are written as they are stored: masked, and encrypted where the database is.
 
@@ -46,15 +45,12 @@ async def export_thread(saver: DurableSaver, thread: str, path: Path) -> int:
     try:
         with file:
             writer = ThreadWriter(file, saver.serde)
-            async for part in _parts(saver, thread):
-                await asyncio.to_thread(writer.write, part)
+            await _write(saver, thread, writer, path)
             return await asyncio.to_thread(writer.end)
     except BaseException as error:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         if isinstance(error, OSError):
-            raise CheckpointError(
-                f"{path} could not be written ({error.strerror}): free some space or give a file elsewhere"
-            ) from error
+            raise _unwritable(path, error) from error
         raise
 
 
@@ -101,50 +97,23 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, copy)
 
 
-async def _parts(saver: DurableSaver, thread: str) -> AsyncIterator[Part]:
-    record = await thread_registry(saver).find(thread)
-    yield {"part": "thread", "thread": thread, "record": record.model_dump(mode="json") if record else None}
-    nodes: list[Node] = sorted(await saver.anodes(thread), key=lambda node: node.id)
-    writes = await _writes(saver, thread)
-    for node in nodes:
-        config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": node.namespace, "checkpoint_id": node.id}}
-        found = await saver.aget_tuple(config)
-        if found is not None:
-            yield {
-                "part": "checkpoint",
-                "namespace": node.namespace,
-                "parent": node.parent,
-                "checkpoint": cast(Any, found.checkpoint),
-                "metadata": cast(Any, found.metadata),
-                "tasks": writes.get((node.namespace, node.id), []),
-            }
-    for namespace, checkpoint, task, call, status, kind, result in await saver.database.fetch(PENDING, (thread,)):
-        yield {
-            "part": "call",
-            "namespace": namespace,
-            "checkpoint": checkpoint,
-            "task": task,
-            "call": call,
-            "status": status,
-            "result": saver.serde.loads_typed((kind, bytes(result))) if kind else None,
-        }
-    for reference in await saver.blobs.references(thread):
-        yield {"part": "payload", "payload": await saver.blobs.get(reference)}
+async def _write(saver: DurableSaver, thread: str, writer: ThreadWriter, path: Path) -> None:
+    def take(part: Part) -> None:
+        try:
+            writer.write(part)
+        except OSError as error:  # the database would take it for its own
+            raise _unwritable(path, error) from error
+
+    before = await saver.blobs.references(thread)
+    await saver.moving.send(thread, take)
+    # A payload is stored before the checkpoint that refers to it. One that is gone meanwhile is told as missing.
+    for reference in {**before, **await saver.blobs.references(thread)}:
+        payload = await saver.blobs.get(reference)
+        await asyncio.to_thread(take, {"part": "payload", "payload": payload})
 
 
-async def _writes(saver: DurableSaver, thread: str) -> dict[tuple[str, str], list[StoredTask]]:
-    """What the tasks wrote at each checkpoint; a task's special writes apart, since they are stored apart."""
-    rows = await saver.database.fetch(saver.writes_query, (thread,))
-    rows.sort(key=lambda row: writes_sort_key(row[3], row[2], row[4]))
-    tasks: dict[tuple[Any, ...], StoredTask] = {}
-    found: dict[tuple[str, str], list[StoredTask]] = defaultdict(list)
-    for namespace, checkpoint, task, path, _, channel, kind, value, run_id in rows:
-        key = (namespace, checkpoint, task, path, run_id, channel in WRITES_IDX_MAP)
-        if key not in tasks:
-            tasks[key] = {"task": task, "path": path, "run_id": run_id, "writes": []}
-            found[namespace, checkpoint].append(tasks[key])
-        tasks[key]["writes"].append({"channel": channel, "value": saver.serde.loads_typed((kind, bytes(value)))})
-    return found
+def _unwritable(path: Path, error: OSError) -> CheckpointError:
+    return CheckpointError(f"{path} could not be written ({error.strerror}): free some space or give a file elsewhere")
 
 
 async def _import(saver: DurableSaver, reader: ThreadReader, thread: str) -> None:

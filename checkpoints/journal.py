@@ -6,14 +6,12 @@ run again. What a crash left as `started` may or may not have taken effect.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from langchain_core.messages import ToolMessage
 
 from .durable import DurableSaver
-
-CallStatus = Literal["started", "waiting", "done"]
 
 SWEEP_EVERY = 16
 """Checkpoints of which about one drops the entries of those before it: a sweep costs as much as all else at a call."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 from datetime import datetime
 from threading import get_ident
@@ -20,7 +20,7 @@ from langgraph.checkpoint.base import (
     get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from psycopg import AsyncCursor
+from psycopg import AsyncCursor, IsolationLevel
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
@@ -31,6 +31,7 @@ from .durable import DurableSaver
 from .inbox import FORGET_INBOX
 from .journal import FORGET_THREAD
 from .postgres_database import Connection, Pool, PostgresDatabase, postgres_sentences
+from .postgres_moving import PostgresMoving
 from .retention import Node, keep, plan_pruning
 from .serializer import Protection
 
@@ -52,7 +53,6 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
     """
 
     sizes_query = retention.SIZES
-    writes_query = retention.WRITES
 
     def __init__(self, pool: Pool, *, protection: Protection, channels: DeltaChannels) -> None:
         """Use an open pool, which the caller closes; `postgres_schema.prepare` makes the tables."""
@@ -61,6 +61,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
         self.database = PostgresDatabase(pool)
         self.blobs = BlobStore(self.database, protection)
         self.channels = channels
+        self.moving = PostgresMoving(self, self._moment)
         self._redactor = protection.redactor
         self._loop_thread = get_ident()
         self._transaction: ContextVar[Connection | None] = ContextVar("transaction", default=None)
@@ -91,11 +92,29 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
         with postgres_sentences():
             async with self.pool.connection() as connection, connection.transaction():
                 await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (thread,))
-                token = self._transaction.set(connection)
-                try:
+                with self._taking_part(connection):
                     yield connection
+
+    @asynccontextmanager
+    async def _moment(self) -> AsyncIterator[Connection]:
+        """One transaction that sees the database as it is at its beginning, in which all reads take part."""
+        with postgres_sentences():
+            async with self.pool.connection() as connection:
+                await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+                try:
+                    async with connection.transaction():
+                        with self._taking_part(connection):
+                            yield connection
                 finally:
-                    self._transaction.reset(token)
+                    await connection.set_isolation_level(None)
+
+    @contextmanager
+    def _taking_part(self, connection: Connection) -> Iterator[None]:
+        token = self._transaction.set(connection)
+        try:
+            yield
+        finally:
+            self._transaction.reset(token)
 
     async def aput(
         self,

@@ -25,7 +25,8 @@ from .durable import DurableSaver
 from .retention import Node, keep
 from .serializer import Protection
 from .sqlite_database import SqliteDatabase, transaction
-from .sqlite_reading import PAGE, SIZES, WRITES, address, read_delta_history, read_page, read_tuple, search
+from .sqlite_moving import SqliteMoving
+from .sqlite_reading import PAGE, SIZES, address, read_delta_history, read_page, read_tuple, search
 from .sqlite_retention import copy_thread, delete_runs, delete_thread, keep_only, thread_nodes
 from .sqlite_writing import INSERT_CHECKPOINT, checkpoint_row, insert_writes, write_rows
 
@@ -41,7 +42,6 @@ class SqliteCheckpointSaver(DurableSaver):
 
     database: SqliteDatabase
     sizes_query = SIZES
-    writes_query = WRITES
 
     def __init__(
         self, database: SqliteDatabase, blob_file: SqliteDatabase, *, protection: Protection, channels: DeltaChannels
@@ -58,6 +58,7 @@ class SqliteCheckpointSaver(DurableSaver):
         self.database = database
         self.blobs = BlobStore(blob_file, protection)
         self.channels = channels
+        self.moving = SqliteMoving(database, protection.serde)
         self._blob_file = blob_file
         self._redactor = protection.redactor
 

@@ -6,19 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from struct import Struct
-from typing import Annotated, Any, BinaryIO, Literal, NoReturn
+from typing import BinaryIO, NoReturn
 from zlib import crc32
 
 import ormsgpack
-from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue, TypeAdapter, with_config
-from typing_extensions import NotRequired, TypedDict
 
 from ..state.errors import CheckpointError, UsageError
 from ..state.thread import ThreadRecord
 from .encryption import KEY_VARIABLE
-from .journal import CallStatus
+from .thread_parts import PART, Beginning, Ending, Part
 
 MAGIC = b"clew thread 2\n"
 """How a file begins. A format that this code cannot read has another number."""
@@ -31,108 +28,6 @@ CHECKSUM = Struct(">I")
 
 KINDS = ("msgpack", "msgpack+aes")
 """What the serialiser says of a frame: in the clear, or encrypted."""
-
-Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
-Version = int | float | Text
-_exact = with_config(ConfigDict(strict=True, extra="forbid"))
-
-
-@_exact
-class Beginning(TypedDict):
-    """The first part."""
-
-    part: Literal["thread"]
-    thread: Annotated[Text, Field(min_length=1)]
-    record: dict[str, JsonValue] | None
-
-
-@with_config(ConfigDict(strict=True, extra="allow"))
-class CheckpointState(TypedDict):
-    """A checkpoint as LangGraph makes it, which may add to it."""
-
-    id: Text
-    channel_values: dict[str, Any]
-    channel_versions: dict[str, Version]
-    versions_seen: dict[str, dict[str, Version]]
-    v: NotRequired[int]
-    ts: NotRequired[str]
-
-
-@with_config(ConfigDict(strict=True, extra="allow"))
-class CheckpointFacts(TypedDict):
-    """The metadata of a checkpoint, to which a caller may add other JSON."""
-
-    source: NotRequired[Text]
-    step: NotRequired[int]
-    parents: NotRequired[dict[str, Text]]
-    run_id: NotRequired[Text | None]
-    counters_since_delta_snapshot: NotRequired[dict[str, list[int]]]
-
-
-_FACTS: TypeAdapter[CheckpointFacts] = TypeAdapter(CheckpointFacts)
-
-
-@_exact
-class StoredWrite(TypedDict):
-    """One value that a task wrote."""
-
-    channel: Text
-    value: Any
-
-
-@_exact
-class StoredTask(TypedDict):
-    """What one task wrote at a checkpoint."""
-
-    task: Text
-    path: Text
-    run_id: Text | None
-    writes: list[StoredWrite]
-
-
-@_exact
-class StoredCheckpoint(TypedDict):
-    """A checkpoint, with what tasks wrote there. It comes after its parent."""
-
-    part: Literal["checkpoint"]
-    namespace: Text
-    parent: Text | None
-    checkpoint: CheckpointState
-    metadata: Annotated[dict[str, JsonValue], AfterValidator(_FACTS.validate_python)]
-    tasks: list[StoredTask]
-
-
-@_exact
-class StoredCall(TypedDict):
-    """What the journal knows of a pending tool call."""
-
-    part: Literal["call"]
-    namespace: Text
-    checkpoint: Text
-    task: Text
-    call: Text
-    status: CallStatus
-    result: ToolMessage | None
-
-
-@_exact
-class StoredPayload(TypedDict):
-    """A large payload that the thread uses."""
-
-    part: Literal["payload"]
-    payload: bytes
-
-
-@_exact
-class Ending(TypedDict):
-    """The last part: how many there are of each kind before it."""
-
-    part: Literal["end"]
-    counts: dict[str, int]
-
-
-Part = Beginning | StoredCheckpoint | StoredCall | StoredPayload
-_PART: TypeAdapter[Part | Ending] = TypeAdapter(Annotated[Part | Ending, Field(discriminator="part")])
 
 
 class ThreadWriter:
@@ -218,7 +113,7 @@ class ThreadReader:
             kind, data = ormsgpack.unpackb(frame)
             if kind not in KINDS:
                 self._refuse_content()
-            part = _PART.validate_python(self._serde.loads_typed((kind, data)))
+            part = PART.validate_python(self._serde.loads_typed((kind, data)))
             if part["part"] == "thread" and part["record"]:
                 ThreadRecord.model_validate(part["record"])
             return part
