@@ -61,6 +61,7 @@ class Equipment:
     """Its MCP servers; None for an agent that has none."""
 
     _toolboxes: dict[int, tuple[Offer, Toolbox]] = field(default_factory=dict)
+    _prompts: dict[tuple[str, Path], str] = field(default_factory=dict)
     _workspaces: dict[tuple[str | None, str | None], Path] = field(default_factory=dict)
     _contains: list[bool] = field(default_factory=list)
     _meters: list[tuple[RunContext, dict[str, float], Meter]] = field(default_factory=list)
@@ -91,6 +92,10 @@ class Equipment:
             self._toolboxes[id(offer)] = offer, Toolbox({**self.tools, **offer.tools}, self.spec.tool_choice)
         return self._toolboxes[id(offer)][1]
 
+    async def toolbox_for(self, config: RunnableConfig, task: AnyMessage, runtime: Runtime[RunContext]) -> Toolbox:
+        """`toolbox_of` the run that a node is in."""
+        return self.toolbox if self.mcp is None else await self.toolbox_of(self.call_config(config, task, runtime))
+
     def call_config(self, config: RunnableConfig, task: AnyMessage, runtime: Runtime[RunContext]) -> RunnableConfig:
         """The config under which a tool of the run would be called, for whoever asks what it has open."""
         return tool_config(
@@ -108,14 +113,19 @@ class Equipment:
 
     def system_prompt(self, workspace: Path) -> str:
         """The system message's text."""
-        return fill(spec_template(self.spec.system_prompt), {"workspace": self._shown(workspace)})
+        return self._filled(self.spec.system_prompt, workspace)
 
     def _shown(self, workspace: Path) -> str:
         return str(self.settings.sandbox.shown_workspace or workspace)
 
     def next_step_prompt(self, workspace: Path) -> str:
         """The text that closes each request."""
-        return fill(spec_template(self.spec.next_step_prompt), {"workspace": self._shown(workspace)})
+        return self._filled(self.spec.next_step_prompt, workspace)
+
+    def _filled(self, prompt: str, workspace: Path) -> str:
+        if (prompt, workspace) not in self._prompts:
+            self._prompts[prompt, workspace] = fill(spec_template(prompt), {"workspace": self._shown(workspace)})
+        return self._prompts[prompt, workspace]
 
     def meter(self, progress: Progress, runtime: Runtime[RunContext]) -> Meter:
         """The limits in force. The newest are kept: every step of a run asks three times for the same."""

@@ -56,7 +56,7 @@ def think_node(equipment: Equipment) -> RunnableCallable:
     async def think(state: AgentState, config: RunnableConfig, runtime: Runtime[RunContext]) -> dict[str, Any]:
         progress, history = current_progress(state, run_context(runtime)), state["messages"]
         model = await equipment.models.chat_model(run_context(runtime))
-        tools = await equipment.toolbox_of(equipment.call_config(config, history[progress["task"]], runtime))
+        tools = await equipment.toolbox_for(config, history[progress["task"]], runtime)
         request = Request(equipment, tools, model, progress, state, runtime)
         try:
             async with stoppable(config, progress["inbox"]):

@@ -39,6 +39,8 @@ def graph(job: Job, saver: Any) -> Any:
 @contextmanager
 def run(job: Job) -> Iterator[Callable[[], Any]]:
     with on_loop(open_saver(job.database, full_sync=job.synchronous == "FULL")) as (runner, saver):
+        # The first work makes the file and its tables, as `setup()` of the stock savers does before they are measured.
+        saver.database.run(lambda connection: None)
         agent = graph(job, saver)
 
         async def perform() -> Any:

@@ -28,7 +28,7 @@ TOOL = "look"
 TOOL_DESCRIPTION = "Look at a file and return its first lines."
 
 WARM_UP = 3
-"""Steps of the run that is not measured."""
+"""Steps of the run before each measured one. It leaves the processor's caches as a process has them that works."""
 
 ROUNDS = {10: 5, 50: 3}
 """Runs of one process, by steps; the best counts. Longer runs are made once."""
@@ -124,10 +124,14 @@ def _costs(
     def job(name: str, steps: int) -> Job:
         return Job(steps, folder / f"{name}.db", options.synchronous, options.variant)
 
-    _measured(prepare_run, job("warm-up", WARM_UP))
+    gc.collect()
+    _measured(prepare_run, job("first", WARM_UP))
     memory = _peak_memory()
-    jobs = [job(str(number), options.steps) for number in range(ROUNDS.get(options.steps, 1))]
-    times = [_measured(prepare_run, each) for each in jobs]
+    jobs, times = [job(str(number), options.steps) for number in range(ROUNDS.get(options.steps, 1))], []
+    for number, each in enumerate(jobs):
+        gc.collect()
+        _measured(prepare_run, job(f"warm-up-{number}", WARM_UP))
+        times.append(_measured(prepare_run, each))
     report = {
         "steps": options.steps,
         "cpu_ms": min(cpu for cpu, _ in times) / options.steps,
@@ -145,7 +149,6 @@ def _costs(
 def _measured(prepare: Prepare, job: Job) -> tuple[float, float]:
     """Milliseconds of CPU (all threads) and of wall time that the run takes, or the loading of its thread."""
     with prepare(job) as perform:
-        gc.collect()
         cpu, wall = time.process_time(), time.perf_counter()
         messages = perform()
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
