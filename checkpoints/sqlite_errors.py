@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from ..state.errors import CheckpointError
 
@@ -29,15 +27,21 @@ def primary_code(error: sqlite3.Error) -> int | None:
     return None if code is None else code & 0xFF
 
 
-@contextmanager
-def sqlite_sentences(path: str) -> Iterator[None]:
-    """Turn the errors that a person can mend into a `CheckpointError`; others are ours and pass."""
-    try:
-        yield
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be opened: check the path and the access to its folder") from error
-    except sqlite3.Error as error:
-        sentence = _SENTENCES.get(primary_code(error) or 0)
-        if sentence is None:
-            raise
-        raise CheckpointError(f"{path} {sentence}") from error
+class sqlite_sentences:
+    """Turns the errors that a person can mend into a `CheckpointError`; others are ours and pass."""
+
+    def __init__(self, path: str) -> None:
+        """Name the file that the sentences are about."""
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Raise the sentence, if there is one for the error."""
+        if isinstance(error, OSError):
+            sentence: str | None = "cannot be opened: check the path and the access to its folder"
+        else:
+            sentence = _SENTENCES.get(primary_code(error) or 0) if isinstance(error, sqlite3.Error) else None
+        if sentence is not None:
+            raise CheckpointError(f"{self._path} {sentence}") from error

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from langchain_core.runnables import RunnableConfig
 
@@ -27,34 +25,40 @@ class Stopped(Exception):
         """Number of the stop in the inbox."""
 
 
-@asynccontextmanager
-async def stoppable(config: RunnableConfig, place: InboxPlace | None) -> AsyncIterator[None]:
-    """Cancel the body when a stop comes, which has not been obeyed up to `place`.
+class stoppable:
+    """Cancels the body when a stop comes, which has not been obeyed up to `place`.
 
     Raises:
         Stopped: it came.
     """
-    saver, thread = run_saver(config), config.get("configurable", {}).get("thread_id")
-    body = asyncio.current_task()
-    if saver is None or thread is None or place is None or body is None:
-        yield
-        return
-    watch = _Watch(Inbox(saver), str(thread), place["orders"], body)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not watch.stopped:
-            raise
-        body.uncancel()
-        raise Stopped(watch.stopped) from None
-    finally:
-        watch.end()
+
+    def __init__(self, config: RunnableConfig, place: InboxPlace | None) -> None:
+        """Watch the inbox of the run's thread, if it has one."""
+        self._config, self._place = config, place
+        self._watch: _Watch | None = None
+
+    async def __aenter__(self) -> None:
+        """Begin to watch."""
+        saver, thread = run_saver(self._config), self._config.get("configurable", {}).get("thread_id")
+        body = asyncio.current_task()
+        if saver is not None and thread is not None and self._place is not None and body is not None:
+            self._watch = _Watch(Inbox(saver), str(thread), self._place["orders"], body)
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Watch no more; a cancellation that was ours becomes `Stopped`."""
+        if self._watch is None:
+            return
+        self._watch.end()
+        if isinstance(error, asyncio.CancelledError) and self._watch.stopped:
+            self._watch.body.uncancel()
+            raise Stopped(self._watch.stopped) from None
 
 
 class _Watch:
     def __init__(self, inbox: Inbox, thread: str, after: int, body: asyncio.Task[object]) -> None:
         self.stopped = 0
-        self._inbox, self._thread, self._after, self._body = inbox, thread, after, body
+        self.body = body
+        self._inbox, self._thread, self._after = inbox, thread, after
         self._task: asyncio.Task[None] | None = None
         # A timer costs next to nothing, and most work is over before it rings.
         self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._begin)
@@ -70,7 +74,7 @@ class _Watch:
     async def _look(self) -> None:
         if number := await self._stop():
             self.stopped = number
-            self._body.cancel()
+            self.body.cancel()
         else:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._begin)
 
