@@ -31,6 +31,7 @@ _END_USES = "DELETE FROM blob_uses WHERE thread = ?"
 _DROP_UNUSED = "DELETE FROM blobs WHERE NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.digest = blobs.digest)"
 _LIST = """SELECT u.digest, b.size FROM blob_uses u JOIN blobs b ON b.digest = u.digest
     WHERE u.thread = ? ORDER BY u.digest"""
+_SIZES = "SELECT u.thread, sum(b.size) FROM blob_uses u JOIN blobs b ON b.digest = u.digest GROUP BY u.thread"
 
 
 def blob_tables(bytes_type: str) -> list[str]:
@@ -132,6 +133,10 @@ class BlobStore:
     async def references(self, thread: str) -> dict[str, int]:
         """The references that a thread uses, and the bytes of each payload."""
         return {SCHEME + digest: int(size) for digest, size in await self._database.fetch(_LIST, (thread,))}
+
+    async def sizes(self) -> dict[str, int]:
+        """The bytes of the payloads that each thread uses."""
+        return {thread: int(size) for thread, size in await self._database.fetch(_SIZES)}
 
     async def share(self, source: str, target: str) -> None:
         """Let a thread use all payloads of another."""

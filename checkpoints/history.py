@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 
 from .durable import DurableSaver
+from .stored_work import StoredWork, planner_tokens, read_stored
 
 _SENT = "__pregel_tasks"
 """The channel in which LangGraph keeps the tasks that a step sent."""
@@ -37,16 +38,16 @@ class HistoryStep:
     """Nodes that ran."""
 
     tools: tuple[str, ...]
-    """Tools that gave a result, once for each."""
+    """Tools that gave a result, once for each, those of the graphs that ran in the nodes included."""
 
     seconds: float | None
     """Seconds since the checkpoint before it, a person's pause included; None for the first."""
 
     tokens: int
-    """Tokens of the replies of models, sent and received."""
+    """Tokens of the replies of models, sent and received, those in the graphs that ran in the nodes included."""
 
     size: int
-    """Bytes that the checkpoint and what its tasks wrote take."""
+    """Bytes that the checkpoint and what its tasks wrote take, and all that the graphs in the nodes stored."""
 
     created: datetime
     """When the step ended."""
@@ -72,16 +73,39 @@ class ThreadSize:
     """Bytes of the large payloads that it uses; those that threads share count for each."""
 
 
-async def thread_history(saver: DurableSaver, thread: str) -> list[HistoryStep]:
-    """The steps of a thread's outermost graph, newest first; empty for an unknown thread."""
+async def thread_history(saver: DurableSaver, thread: str, limit: int | None = None) -> list[HistoryStep]:
+    """The steps of a thread's outermost graph, newest first; empty for an unknown thread.
+
+    Args:
+        saver: the open database.
+        thread: id of the thread.
+        limit: only that many, and no more is read; None for all.
+    """
     config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
-    found = {_id(item): item async for item in saver.alist(config)}
-    sizes: dict[str, int] = defaultdict(int)
-    rows = await saver.database.fetch(f"SELECT * FROM ({saver.sizes_query}) AS sizes WHERE thread_id = ?", (thread,))
-    for _, namespace, checkpoint, size in rows:
-        if not namespace:
-            sizes[checkpoint] += int(size)
-    return [_step(item, found.get(_parent(item) or ""), sizes) for item in found.values()]
+    ids: list[str] = []
+    found: dict[str, tuple[HistoryStep, StoredWork]] = {}
+    waiting: dict[str, list[CheckpointTuple]] = defaultdict(list)
+    # One more is read: mostly the checkpoint before the last one asked for, which says what led to that.
+    async for item in saver.alist(config, limit=limit and limit + 1):
+        ids.append(_id(item))
+        found |= {_id(after): _step(after, item) for after in waiting.pop(_id(item), [])}
+        waiting[_parent(item) or ""].append(item)
+    rows = ids[:limit]
+    for parent, items in waiting.items():
+        wanted = [item for item in items if _id(item) in rows]
+        before = await saver.aget_tuple(_place(thread, parent)) if parent and wanted else None
+        found |= {_id(item): _step(item, before) for item in wanted}
+    since = ids[len(rows)] if len(ids) > len(rows) else ""
+    await read_stored(saver, thread, {row: found[row][1] for row in rows}, since=since)
+    return [_with_work(*found[row]) for row in rows]
+
+
+def _place(thread: str, checkpoint: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": checkpoint}}
+
+
+def _with_work(step: HistoryStep, work: StoredWork) -> HistoryStep:
+    return replace(step, tools=tuple(work.tools), tokens=step.tokens + work.tokens, size=work.size)
 
 
 async def disk_usage(saver: DurableSaver) -> list[ThreadSize]:
@@ -91,10 +115,8 @@ async def disk_usage(saver: DurableSaver) -> list[ThreadSize]:
     for thread, namespace, checkpoint, size in await saver.database.fetch(saver.sizes_query):
         state[thread] += int(size)
         places[thread].add((namespace, checkpoint))
-    found = [
-        ThreadSize(thread, len(places[thread]), size, sum((await saver.blobs.references(thread)).values()))
-        for thread, size in state.items()
-    ]
+    payloads = await saver.blobs.sizes()
+    found = [ThreadSize(thread, len(places[thread]), size, payloads.get(thread, 0)) for thread, size in state.items()]
     return sorted(found, key=lambda item: (-item.state - item.payloads, item.thread))
 
 
@@ -107,22 +129,23 @@ def _parent(item: CheckpointTuple) -> str | None:
     return item.parent_config["configurable"]["checkpoint_id"] if item.parent_config else None
 
 
-def _step(item: CheckpointTuple, before: CheckpointTuple | None, sizes: Mapping[str, int]) -> HistoryStep:
-    created = datetime.fromisoformat(item.checkpoint["ts"])
-    messages = list(_messages(before.pending_writes or ())) if before else []
-    return HistoryStep(
+def _step(item: CheckpointTuple, before: CheckpointTuple | None) -> tuple[HistoryStep, StoredWork]:
+    created, work = datetime.fromisoformat(item.checkpoint["ts"]), StoredWork()
+    work.note(value for _, _, value in (before.pending_writes if before else None) or ())
+    step = HistoryStep(
         checkpoint=_id(item),
         parent=_parent(item),
         step=item.metadata.get("step", -1),
         source=item.metadata.get("source", "loop"),
         nodes=tuple(_nodes(item, before)),
-        tools=tuple(message.name or "" for message in messages if isinstance(message, ToolMessage)),
+        tools=(),
         seconds=(created - datetime.fromisoformat(before.checkpoint["ts"])).total_seconds() if before else None,
-        tokens=sum(_tokens(message) for message in messages),
-        size=sizes.get(_id(item), 0),
+        tokens=planner_tokens(before) if before else 0,
+        size=0,
         created=created,
         run_id=item.metadata.get("run_id"),
     )
+    return step, work
 
 
 def _nodes(item: CheckpointTuple, before: CheckpointTuple | None) -> Iterator[str]:
@@ -135,15 +158,3 @@ def _nodes(item: CheckpointTuple, before: CheckpointTuple | None) -> Iterator[st
     for name, seen in item.checkpoint["versions_seen"].items():
         if not name.startswith("__") and seen and seen != earlier.get(name):
             yield name
-
-
-def _messages(writes: Iterable[tuple[str, str, Any]]) -> Iterator[BaseMessage]:
-    for _, _, value in writes:
-        for message in value if isinstance(value, list) else [value]:
-            if isinstance(message, BaseMessage):
-                yield message
-
-
-def _tokens(message: BaseMessage) -> int:
-    usage = message.usage_metadata if isinstance(message, AIMessage) else None
-    return usage["total_tokens"] if usage else 0

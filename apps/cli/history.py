@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> int:
 async def _steps(arguments: Namespace) -> list[HistoryStep]:
     async with open_session(load_settings(db=arguments.db)) as session:
         record = await session.registry.get(arguments.thread)
-        return (await thread_history(session.saver, record.thread))[: arguments.limit]
+        return await thread_history(session.saver, record.thread, arguments.limit)
 
 
 def _row(step: HistoryStep) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """A line a step, and bytes a thread."""
 
+import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
@@ -69,3 +70,67 @@ async def test_pruning_and_compacting_give_the_space_back(tmp_path):
         await saver.aprune([str(thread) for thread in range(30)], strategy="delete")
         await saver.acompact()
     assert path.stat().st_size < pruned / 4
+
+
+async def test_a_limit_reads_no_more_than_it_needs(tmp_path):
+    async with open_saver(tmp_path / "clew.db") as saver:
+        for run in "abc":
+            config = {**CONFIG, "metadata": {"run_id": run}}
+            await agent(saver).ainvoke({"messages": [HumanMessage("go", id=run)]}, config, durability="sync")
+        whole = await thread_history(saver, "t")
+        assert len(whole) == 12
+        for limit in (1, 5, 11, 12, 13):
+            assert await thread_history(saver, "t", limit) == whole[:limit]
+        spoil = "UPDATE checkpoints SET checkpoint = x'c1' WHERE checkpoint_id < ?"
+        await saver.database.write((spoil, (whole[3].checkpoint,)))
+        assert await thread_history(saver, "t", 3) == whole[:3]
+        with pytest.raises(ValueError, match="invalid type"):
+            await thread_history(saver, "t", 4)
+
+
+async def test_a_fork_beyond_the_limit_still_tells_what_it_came_from(saver):
+    graph = agent(saver)
+    await graph.ainvoke({"messages": [HumanMessage("go", id="h")]}, CONFIG, durability="sync")
+    oldest = (await thread_history(saver, "t"))[-2]
+    place = {"configurable": {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": oldest.checkpoint}}
+    await graph.aupdate_state(place, None, as_node="__copy__")
+    [fork] = await thread_history(saver, "t", 1)
+    assert fork == (await thread_history(saver, "t"))[0]
+    assert (fork.source, fork.seconds is None) == ("fork", False)
+
+
+async def test_graphs_in_nodes_are_counted_in_the_step_that_ran_them(saver):
+    inner = agent(None)
+
+    async def first(state):
+        usage = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
+        return {"messages": [AIMessage("then", id="i", usage_metadata=usage)]}
+
+    builder = StateGraph(AgentState)
+    builder.add_node("first", first)
+    builder.add_node("part", inner)
+    builder.add_edge(START, "first")
+    builder.add_edge("first", "part")
+    builder.add_edge("part", END)
+    graph = builder.compile(checkpointer=saver)
+    await graph.ainvoke({"messages": [HumanMessage("x" * 5_000, id="h")]}, CONFIG, durability="sync")
+    part, first, start, begun = await thread_history(saver, "t")
+    assert (part.nodes, set(part.tools), part.tokens) == (("part",), {"bash", "browser"}, 100)
+    assert (first.nodes, first.tools, first.tokens) == (("first",), (), 10)
+    [usage] = await disk_usage(saver)
+    assert usage.checkpoints == 8
+    assert sum(step.size for step in (part, first, start, begun)) == usage.state
+    assert await thread_history(saver, "t", 1) == [part]
+
+
+async def test_payloads_of_all_threads_are_asked_for_once(tmp_path):
+    asked = []
+    async with open_saver(tmp_path / "clew.db") as saver:
+        for number in range(5):
+            config = {"configurable": {"thread_id": f"t{number}"}}
+            await agent(saver).ainvoke({"messages": [HumanMessage("go", id="h")]}, config, durability="sync")
+            await saver.blobs.put(f"t{number}", b"shared" + b"p" * 100 * (number % 2))
+        saver._blob_file.run(lambda connection: connection.set_trace_callback(asked.append))
+        sizes = {size.thread: size.payloads for size in await disk_usage(saver)}
+    assert sizes == {"t0": 6, "t1": 106, "t2": 6, "t3": 106, "t4": 6}
+    assert len(asked) == 1

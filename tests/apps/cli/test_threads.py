@@ -16,8 +16,8 @@ def done(clew, script, calls):
     return "t1"
 
 
-def entries(clew, thread):
-    return [json.loads(line) for line in clew("history", thread, "--json").out.splitlines()]
+def entries(clew, thread, *flags):
+    return [json.loads(line) for line in clew("history", thread, "--json", *flags).out.splitlines()]
 
 
 def before(history, node):
@@ -70,6 +70,26 @@ def test_history_tells_of_each_step_what_ran_and_what_it_cost_the_newest_first(c
     assert [entry["parent"] for entry in found] == [*(entry["checkpoint"] for entry in found[1:]), None]
     assert sum(entry["size"] for entry in found) == json.loads(clew("du", "--json").out)["total"]
     assert len({entry["run_id"] for entry in found}) == 1
+
+
+def test_the_history_of_a_plan_tells_what_its_agents_did_and_what_its_planner_used(clew, script, calls):
+    model = script(calls(("bash", {"command": "true"})), "Done.", name="agent")
+    assert clew("plan", "do it", "--model", model, "--thread", "t1").code == 0
+    found = entries(clew, "t1")
+    ran = [entry for entry in found if any(node.startswith("execute_step") for node in entry["nodes"])]
+    assert [entry["tools"] for entry in ran] == [["bash"]] * len(ran)
+    assert len(ran) > 1
+    assert all(entry["tokens"] for entry in ran)
+    assert [entry["nodes"] for entry in found if entry["tokens"] and entry not in ran] == [
+        ["finalize"],
+        ["create_plan"],
+    ]
+    used = shown(clew, "t1")["usage"]
+    assert sum(entry["tokens"] for entry in found) == used["input_tokens"] + used["output_tokens"]
+    assert sum(entry["size"] for entry in found) == json.loads(clew("du", "--json").out)["total"]
+    row = next(line for line in clew("history", "t1").out.splitlines() if "execute_step" in line)
+    assert "bash" in row.split()
+    assert entries(clew, "t1", "--limit", "5") == found[:5]
 
 
 def test_history_is_a_table_that_can_be_cut(clew, done):
