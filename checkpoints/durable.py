@@ -31,6 +31,12 @@ class DurableSaver(BaseCheckpointSaver[Any]):
     sizes_query: str
     """SQL that gives thread, namespace, checkpoint and bytes of everything stored; its rows are to be summed."""
 
+    inner_messages_query: str
+    """SQL that gives checkpoint, task path, type and value of the messages that graphs in the nodes of a thread wrote.
+
+    Its parameters are the thread and a checkpoint that all of them come after.
+    """
+
     moving: Moving
     """How whole threads leave the database."""
 

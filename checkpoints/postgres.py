@@ -53,6 +53,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
     """
 
     sizes_query = retention.SIZES
+    inner_messages_query = retention.INNER_MESSAGES
 
     def __init__(self, pool: Pool, *, protection: Protection, channels: DeltaChannels) -> None:
         """Use an open pool, which the caller closes; `postgres_schema.prepare` makes the tables."""

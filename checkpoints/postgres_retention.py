@@ -26,6 +26,9 @@ SIZES = """SELECT thread_id, checkpoint_ns, checkpoint_id,
             AND c.checkpoint -> 'channel_versions' ->> b.channel = b.version
         ), octet_length(b.blob) FROM checkpoint_blobs b WHERE b.blob IS NOT NULL"""
 
+INNER_MESSAGES = """SELECT checkpoint_id, task_path, type, blob FROM checkpoint_writes
+    WHERE thread_id = ? AND checkpoint_ns <> '' AND channel = 'messages' AND checkpoint_id > ? ORDER BY checkpoint_id"""
+
 WRITES = """SELECT checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob, run_id
     FROM checkpoint_writes WHERE thread_id = ?"""
 

@@ -26,7 +26,7 @@ from .retention import Node, keep
 from .serializer import Protection
 from .sqlite_database import SqliteDatabase, transaction
 from .sqlite_moving import SqliteMoving
-from .sqlite_reading import PAGE, SIZES, address, read_delta_history, read_page, read_tuple, search
+from .sqlite_reading import INNER_MESSAGES, PAGE, SIZES, address, read_delta_history, read_page, read_tuple, search
 from .sqlite_retention import copy_thread, delete_runs, delete_thread, keep_only, thread_nodes
 from .sqlite_writing import INSERT_CHECKPOINT, checkpoint_row, insert_writes, write_rows
 
@@ -42,6 +42,7 @@ class SqliteCheckpointSaver(DurableSaver):
 
     database: SqliteDatabase
     sizes_query = SIZES
+    inner_messages_query = INNER_MESSAGES
 
     def __init__(
         self, database: SqliteDatabase, blob_file: SqliteDatabase, *, protection: Protection, channels: DeltaChannels

@@ -57,6 +57,9 @@ SIZES = """SELECT thread_id, checkpoint_ns, checkpoint_id, length(checkpoint) + 
 WRITES = """SELECT checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value, run_id FROM writes
     WHERE thread_id = ?"""
 
+INNER_MESSAGES = """SELECT checkpoint_id, task_path, type, value FROM writes
+    WHERE thread_id = ? AND checkpoint_ns <> '' AND channel = 'messages' AND checkpoint_id > ? ORDER BY checkpoint_id"""
+
 
 def address(thread: str, namespace: str, checkpoint: str) -> RunnableConfig:
     """The config that names one checkpoint."""

@@ -13,8 +13,6 @@ from langgraph.constants import START
 from .durable import DurableSaver
 
 _SIZES = "SELECT * FROM ({query}) AS sizes WHERE thread_id = ? AND checkpoint_id > ?"
-_MESSAGES = """SELECT * FROM ({query}) AS writes
-    WHERE checkpoint_ns <> '' AND channel = 'messages' AND checkpoint_id > ? ORDER BY checkpoint_id"""
 
 
 class StoredWork:
@@ -69,9 +67,8 @@ async def read_stored(saver: DurableSaver, thread: str, works: Mapping[str, Stor
         has_children = has_children or bool(namespace)
         if row := _row(ids, checkpoint):
             works[row].size += int(size)
-    query = _MESSAGES.format(query=saver.writes_query)
-    writes = await saver.database.fetch(query, (thread, since)) if has_children else []
-    for _, checkpoint, _, path, _, _, kind, value, _ in writes:
+    writes = await saver.database.fetch(saver.inner_messages_query, (thread, since)) if has_children else []
+    for checkpoint, path, kind, value in writes:
         if row := _row(ids, checkpoint):
             values = [saver.serde.loads_typed((kind, bytes(value)))]
             works[row].note_given(values) if path.endswith(START) else works[row].note(values)
