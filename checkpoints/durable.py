@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from .blobs import BlobStore
-from .channels import DeltaChannels
 from .database import Database
-from .moving import Moving
-from .retention import Node
+
+if TYPE_CHECKING:  # every node asks whether a saver is one of ours, and few open one
+    from .blobs import BlobStore
+    from .channels import DeltaChannels
+    from .moving import Moving
+    from .retention import Node
 
 
 class DurableSaver(BaseCheckpointSaver[Any]):

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from langchain_core.tools import BaseTool
 from langgraph.store.base import BaseStore
 from langgraph.types import Checkpointer
 
-from ..nodes.step import Step, route_step, step_node
 from ..state.confirmation import Policy
 from ..state.settings import Settings, load_settings
 from ..state.spec import AgentSpec
-from ..state.step_state import StepState
 from ..tools.board_plans import BoardPlans
 from ..tools.catalog import build_installed, build_tools
 from ..tools.planning import Planning
 from .agent import AgentGraph, Thinking, create_agent
 from .delegate import Child
+
+if TYPE_CHECKING:
+    from ..nodes.step import Step
 
 TOOLS = ("bash", "python_execute", "str_replace_editor")
 """Tools of a function's agent that names none."""
@@ -68,6 +70,9 @@ def agent_from_step(
     Raises:
         UsageError: there is no such agent or tool, or a setting is malformed.
     """
+    from ..nodes.step import route_step, step_node  # the models of all events, which only such agents need
+    from ..state.step_state import StepState
+
     settings, folder = settings or load_settings(), Path(workspace) if workspace else None
     if tools is None:
         named = build_tools(spec.tools, workspace=folder, settings=settings)

@@ -28,7 +28,6 @@ from ..state.condensation import (
 )
 from ..state.context import RunContext, run_context
 from ..state.errors import ModelError
-from ..state.events import history_events
 from ..state.outcome import Usage
 from .condensed import masked, summary_message
 from .equipment import Equipment
@@ -129,6 +128,8 @@ class Summary:
         return int((max_input_tokens(model) or self._equipment.settings.max_input_tokens or 0) * FILLED)
 
     async def _ask(self, left: Sequence[AnyMessage], condensed: Condensation) -> tuple[str, Usage]:
+        from ..state.events import history_events  # the models of all events, which few runs need
+
         events = [json.dumps(event.to_memory(EVENT_CHARACTERS), ensure_ascii=False) for event in history_events(left)]
         request = load_prompt(
             "condense_request",

@@ -16,10 +16,9 @@ from langgraph.runtime import Runtime
 from ..prompts.load import load_prompt
 from ..state.agent import ToolTask
 from ..state.context import RunContext, run_context
-from ..state.delegation import DelegateReport
+from ..state.delegation import INPUTS, DelegateReport
 from ..state.messages import Fresh
 from ..state.outcome import Outcome, Usage
-from ..state.step_state import INPUTS
 from ..tools.delegate import DelegateArguments
 from .equipment import Equipment, agent_path
 from .limits import leased

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
 from .outcome import Status, Usage
 
+INPUTS = "inputs"
+"""Key of a task message's `additional_kwargs` with the values that an agent was given for it."""
+
 
 class DelegateReport(BaseModel):
     """How a delegated task ended: the artifact of the one observation that the delegating agent gets."""

@@ -9,6 +9,7 @@ from langchain_core.messages import AnyMessage
 from pydantic import BaseModel, ConfigDict, Field
 
 from .channel import SNAPSHOT_FREQUENCY, NoneUntilWritten, newest
+from .delegation import INPUTS
 from .event_messages import history_events
 from .events import Action, ErrorObservation, MessageAction, Observation
 from .metrics import TaskMetrics, run_metrics, subtask_metrics
@@ -32,9 +33,6 @@ HubStatus = Literal[
 
 TrafficControl = Literal["normal", "throttling", "paused"]
 """`throttling` while a limit is to be raised by a person, `paused` while a person holds the run."""
-
-INPUTS = "inputs"
-"""Key of a task message's `additional_kwargs` with the values that an agent was given for it."""
 
 
 class StepState(PlanningState):

@@ -19,7 +19,6 @@ from .extras import installing, is_installed, missing_packages
 from .plugins import list_plugins, load_plugin
 from .resources import resources
 from .web.guard import PublicAddresses
-from .web.search import WebSearch
 
 BUILT_IN = {
     "ask_human": ".ask_human:AskHuman",
@@ -123,6 +122,8 @@ def _search(given: Given, settings: ToolSettings) -> Search | None:
     """The search behind the browser's own action; None where its packages are missing."""
     if not is_installed("web_search"):
         return None
+    from .web.search import WebSearch  # a tool is imported when an agent has it
+
     return WebSearch(settings=settings.search, fetch=settings.fetch, guard=given["guard"]).find
 
 
