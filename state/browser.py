@@ -38,7 +38,7 @@ class Proxy(BaseModel):
 class Credential(BaseModel):
     """One secret and the sites that may have it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     value: SecretStr
     """What is typed."""

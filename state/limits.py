@@ -19,7 +19,7 @@ KINDS: tuple[LimitKind, ...] = ("steps", "calls", "tokens", "cost", "seconds")
 class RunLimits(BaseModel):
     """What a run may use, all its agents together: the `[limits]` table. None sets no bound."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     max_steps: PositiveInt | None = None
     """Think-act cycles."""
@@ -105,7 +105,7 @@ class Budget(BaseModel):
 class Lease(BaseModel):
     """A share of a run's budget, given to a child for as long as it runs. What it does not use comes back."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     share: Budget
     """What the child, with its own children, may use."""

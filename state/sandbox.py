@@ -49,7 +49,7 @@ class DockerOptions(BaseModel):
 class DaytonaOptions(BaseModel):
     """The sandbox of the daytona backend. Its size is that of the seed (``agent-system.rst``, SandboxManus Agent)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     image: str = "python:3.12-slim"
     """Image of the sandbox; it has bash, grep and python3."""
@@ -113,7 +113,7 @@ class SandboxOptions(BaseModel):
 class Backend(BaseModel):
     """Where commands run on this machine, with the options of the settings."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     """Name of the backend."""

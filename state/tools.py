@@ -12,7 +12,7 @@ from .web import FetchSettings, NetworkSettings, SearchSettings
 class PythonSettings(BaseModel):
     """How Python code is run: the `[python]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     preload: tuple[str, ...] = ()
     """Modules that are imported beforehand, once for all calls of a run, so that code need not wait for them."""
