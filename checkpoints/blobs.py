@@ -11,6 +11,7 @@ from .database import Database, Statement
 from .serializer import Protection
 from .sqlite_database import SqliteDatabase, transaction
 from .sqlite_layout import Kind, Tables, tables_in, tables_made_by
+from .unreadable import UnreadableValue, stored_value
 
 SCHEME = "sha256:"
 """How a reference begins; the hexadecimal digest of the content follows."""
@@ -127,7 +128,14 @@ class BlobStore:
         rows = await self._database.fetch("SELECT type, data FROM blobs WHERE digest = ?", (digest,))
         if not rows:
             raise CheckpointError(f"no payload {reference}: its thread was deleted, or it belongs to another database")
-        payload: bytes = self._serde.loads_typed((rows[0][0], bytes(rows[0][1])))
+        try:
+            payload = stored_value(self._serde, *rows[0])
+            if not isinstance(payload, bytes) or sha256(payload).hexdigest() != digest:
+                raise UnreadableValue("another content")
+        except UnreadableValue as error:
+            raise CheckpointError(
+                f"payload {reference} is damaged: restore {self._database.name} from a backup, or delete its thread"
+            ) from error
         return payload
 
     async def references(self, thread: str) -> dict[str, int]:

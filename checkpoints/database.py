@@ -13,6 +13,9 @@ Statement = tuple[str, Parameters]
 class Database(Protocol):
     """One database. Queries mark their parameters with `?`; both kinds take `ON CONFLICT`."""
 
+    name: str
+    """What a person is told of it: the path of a file."""
+
     now: str
     """SQL for the database's own clock, in whole seconds since 1970."""
 

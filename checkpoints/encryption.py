@@ -14,6 +14,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from ..state.errors import CheckpointError, UsageError
 from .database import Database
+from .unreadable import UnreadableValue, stored_value
 
 KEY_VARIABLE = "CLEW_ENCRYPTION_KEY"
 
@@ -23,8 +24,12 @@ SHORTEST_KEY = 16
 _CHECK = "this database is encrypted with the key that reads this"
 
 
+CIPHER_MARK = "+"
+"""What stands in the kind of an encrypted value before the name of the cipher."""
+
+
 class _Cipher(CipherProtocol):
-    """A cipher whose failure to decrypt is a sentence."""
+    """A cipher whose failure to decrypt is one of ours."""
 
     def __init__(self, cipher: CipherProtocol) -> None:
         self._cipher = cipher
@@ -35,8 +40,8 @@ class _Cipher(CipherProtocol):
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
         try:
             return self._cipher.decrypt(ciphername, ciphertext)
-        except ValueError as error:
-            raise CheckpointError(f"{KEY_VARIABLE} is not the key of this database: give the right one") from error
+        except (ValueError, AssertionError) as error:
+            raise UnreadableValue("another key, or other bytes") from error
 
 
 def encrypted(serde: SerializerProtocol, key: str) -> EncryptedSerializer:
@@ -73,4 +78,7 @@ async def check_key(database: Database, serde: SerializerProtocol) -> None:
 def _read(serde: SerializerProtocol, kind: str, value: Any) -> None:
     if not isinstance(serde, EncryptedSerializer):
         raise CheckpointError(f"the database is encrypted: set {KEY_VARIABLE}")
-    serde.loads_typed((kind, bytes(value)))
+    try:
+        stored_value(serde, kind, value)
+    except UnreadableValue as error:
+        raise CheckpointError(f"{KEY_VARIABLE} is not the key of this database: give the right one") from error

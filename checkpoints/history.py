@@ -113,8 +113,8 @@ async def disk_usage(saver: DurableSaver) -> list[ThreadSize]:
     state: dict[str, int] = defaultdict(int)
     places: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for thread, namespace, checkpoint, size in await saver.database.fetch(saver.sizes_query):
-        state[thread] += int(size)
-        places[thread].add((namespace, checkpoint))
+        state[str(thread)] += int(size)
+        places[str(thread)].add((namespace, checkpoint))
     payloads = await saver.blobs.sizes()
     found = [ThreadSize(thread, len(places[thread]), size, payloads.get(thread, 0)) for thread, size in state.items()]
     return sorted(found, key=lambda item: (-item.state - item.payloads, item.thread))

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, cast
 
 from .durable import DurableSaver
+from .unreadable import stored_value, values_of
 
 OrderKind = Literal["pause", "stop", "say"]
 
@@ -78,7 +79,8 @@ class Inbox:
 
     async def read(self, thread: str, after: int) -> list[Order]:
         """The rows of a thread with a number above `after`, in order."""
-        return [self._order(*row) for row in await self._database.fetch(_READ, (thread, after))]
+        with values_of(thread):
+            return [self._order(*row) for row in await self._database.fetch(_READ, (thread, after))]
 
     async def stop_after(self, thread: str, after: int) -> int:
         """The number of the newest stop above `after`; 0 if there is none."""
@@ -94,4 +96,4 @@ class Inbox:
         await self._database.write((FORGET_INBOX, (thread,)))
 
     def _order(self, number: int, kind: str, type: str, text: Any) -> Order:
-        return Order(number, cast(OrderKind, kind), str(self._serde.loads_typed((type, bytes(text)))))
+        return Order(number, cast(OrderKind, kind), str(stored_value(self._serde, type, text)))

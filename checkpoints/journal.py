@@ -6,12 +6,13 @@ run again. What a crash left as `started` may or may not have taken effect.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from langchain_core.messages import ToolMessage
 
 from .durable import DurableSaver
+from .unreadable import stored_value, values_of
 
 SWEEP_EVERY = 16
 """Checkpoints of which about one drops the entries of those before it: a sweep costs as much as all else at a call."""
@@ -113,7 +114,8 @@ class Journal:
         if fresh:
             return Entry(may_run=True)
         ((status, kind, data),) = await self._database.fetch(_READ, key)
-        return Entry(may_run=False, result=self._result(kind, data) if status == "done" else None)
+        with values_of(key.thread):
+            return Entry(may_run=False, result=stored_value(self._serde, kind, data) if status == "done" else None)
 
     async def wait(self, key: CallKey) -> None:
         """Record that the call raised an interrupt, so that it may run again when that is answered."""
@@ -130,7 +132,3 @@ class Journal:
     async def close(self, thread: str, namespace: str) -> None:
         """Drop the entries of an agent graph that has ended."""
         await self._database.write((_CLOSE, (thread, namespace)))
-
-    def _result(self, kind: str, data: Any) -> ToolMessage:
-        result: ToolMessage = self._serde.loads_typed((kind, bytes(data)))
-        return result

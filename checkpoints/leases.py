@@ -65,8 +65,10 @@ async def _read(database: Database, thread: str) -> Holder | None:
 
 
 def _holder(row: Row) -> Holder:
-    token, owner, host, pid, started, silence = row
-    return Holder(token, owner, Process(host, pid, started), int(silence))
+    # A row that the disk has changed is that of a dead process.
+    *texts, silence = row
+    token, owner, host, started = (str(text) for text in (*texts[:3], texts[4]))
+    return Holder(token, owner, Process(host, texts[3], started), int(silence) if silence is not None else EXPIRY)
 
 
 @asynccontextmanager

@@ -20,6 +20,7 @@ from ..state.plan import Plan
 from ..state.secrets import known_secrets
 from .encryption import KEY_VARIABLE
 from .serializer import protection
+from .unreadable import stored_value
 
 PLANS = ("clew", "plans")
 """Namespace of the entries; the key is the plan's id."""
@@ -166,7 +167,10 @@ class PlanLibrary:
     def _read(self, value: dict[str, Any]) -> PlanEntry:
         if "+" in value["type"] and not isinstance(self._serde, EncryptedSerializer):
             raise CheckpointError(f"The plan library is encrypted: set {KEY_VARIABLE}.")
-        return PlanEntry.model_validate(self._serde.loads_typed((value["type"], b64decode(value["data"]))))
+        try:
+            return PlanEntry.model_validate(stored_value(self._serde, value["type"], b64decode(value["data"])))
+        except ValueError as error:
+            raise CheckpointError("A plan of the library is damaged: restore the database from a backup.") from error
 
 
 def one_task_at_a_time() -> Exclusive:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 from datetime import datetime
@@ -17,6 +17,8 @@ from langgraph.checkpoint.base import (
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
+    CheckpointTuple,
+    DeltaChannelHistory,
     get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -34,6 +36,7 @@ from .postgres_database import Connection, Pool, PostgresDatabase, postgres_sent
 from .postgres_moving import PostgresMoving
 from .retention import Node, keep, plan_pruning
 from .serializer import Protection
+from .unreadable import values_of
 
 _INSERT_WRITE = """INSERT INTO checkpoint_writes
     (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob, run_id)
@@ -116,6 +119,17 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
             yield
         finally:
             self._transaction.reset(token)
+
+    async def _load_checkpoint_tuple(self, value: dict[str, Any]) -> CheckpointTuple:
+        with values_of(value["thread_id"]):
+            return await super()._load_checkpoint_tuple(value)
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """What each delta channel was given since its nearest stored value."""
+        with values_of(config["configurable"]["thread_id"]):
+            return await super().aget_delta_channel_history(config=config, channels=channels)
 
     async def aput(
         self,

@@ -29,6 +29,7 @@ _TRIES = 20
 class PostgresDatabase:
     """A PostgreSQL database, used through a pool."""
 
+    name = "the database"
     now = "CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)"
 
     def __init__(self, pool: Pool) -> None:

@@ -11,7 +11,7 @@ from .inbox import inbox_table
 from .journal import journal_table
 from .postgres_database import Connection, Pool
 
-VERSION = 2
+VERSION = 3
 """Layout that this code reads and writes; kept as the comment of the table `facts`."""
 
 _LOCK = 0x636C6577

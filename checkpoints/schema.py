@@ -11,7 +11,7 @@ from .journal import journal_table
 from .sqlite_database import transaction
 from .sqlite_layout import Kind, Tables, tables_in, tables_made_by
 
-VERSION = 2
+VERSION = 3
 """Layout that this code reads and writes; kept in the file as `PRAGMA user_version`."""
 
 _STOCK_TABLES = (
@@ -46,7 +46,8 @@ _TASK_PATH = "task_path"
 _OWN_TABLES = (
     "ALTER TABLE checkpoints ADD COLUMN run_id TEXT",
     "ALTER TABLE writes ADD COLUMN run_id TEXT",
-    "UPDATE checkpoints SET run_id = json_extract(CAST(metadata AS TEXT), '$.run_id') WHERE metadata IS NOT NULL",
+    "UPDATE checkpoints SET run_id = json_extract(CAST(metadata AS TEXT), '$.run_id')"
+    " WHERE json_valid(CAST(metadata AS TEXT))",
     "CREATE INDEX checkpoints_by_run ON checkpoints (run_id) WHERE run_id IS NOT NULL",
     "CREATE TABLE facts (name TEXT PRIMARY KEY, type TEXT NOT NULL, value BLOB NOT NULL)",
     "CREATE TABLE threads (thread TEXT PRIMARY KEY, updated TEXT NOT NULL, type TEXT NOT NULL, record BLOB NOT NULL)",
@@ -63,8 +64,8 @@ _OWN_TABLES = (
 )
 
 
-_STEPS = (_OWN_TABLES, (inbox_table("BLOB"),))
-"""What leads from each layout to the next one, from layout 0 on."""
+_STEPS: tuple[tuple[str, ...], ...] = (_OWN_TABLES, (inbox_table("BLOB"),), ())
+"""What leads from each layout to the next one, from layout 0 on. From 3 on the kinds of values have checksums."""
 
 
 def prepare(connection: sqlite3.Connection, path: str) -> None:

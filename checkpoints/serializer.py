@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import ormsgpack
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -15,24 +16,57 @@ from langgraph.types import Send
 from ..state.outcome import Outcome, Usage
 from ..state.plan import Plan, PlanStep, ToolExecution
 from ..state.spec import AgentSpec
-from .encryption import encrypted
+from .encryption import CIPHER_MARK, encrypted
 from .redact import Redactor
+from .unreadable import UnreadableValue
 
 STATE_TYPES: tuple[type, ...] = (AgentSpec, Outcome, Plan, PlanStep, ToolExecution, Usage)
 """Every class of ours that a state may hold. A type that is not here comes back from a checkpoint as a dict."""
 
 
-class StateSerializer(JsonPlusSerializer):
-    """LangGraph's serialiser with its safe types and `STATE_TYPES`, nothing else, masking secrets as it writes."""
+CHECKSUM_MARK = "#"
+"""What stands in a kind before the checksum (CRC-32) of the bytes, in 8 hexadecimal digits."""
 
-    def __init__(self, redactor: Redactor) -> None:
+_DECODING = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError, RecursionError)
+"""What a decoder meets in bytes that are no encoded value."""
+
+
+class StateSerializer(JsonPlusSerializer):
+    """LangGraph's serialiser with its safe types and `STATE_TYPES`, nothing else, masking secrets as it writes.
+
+    The kind of a value tells the checksum of its bytes, so that a value that the disk has changed is not taken for
+    another one. LangGraph's own kinds, without one, are read too.
+    """
+
+    def __init__(self, redactor: Redactor, *, checksums: bool = True) -> None:
+        """Mask with `redactor`; without `checksums` for what is encrypted: it has its own, and one in clear tells."""
         super().__init__(pickle_fallback=False, allowed_msgpack_modules=STATE_TYPES)
         self._redactor = redactor
+        self._checksums = checksums
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """The kind and the bytes of a value, without its secrets."""
         kind, data = super().dumps_typed(_with_packed_sends(obj))
-        return kind, self._redactor.encoded(data) if kind == "msgpack" else self._redactor.raw(data)
+        data = self._redactor.encoded(data) if kind == "msgpack" else self._redactor.raw(data)
+        return (f"{kind}{CHECKSUM_MARK}{crc32(data):08x}" if self._checksums else kind), data
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """The value of a kind and its bytes.
+
+        Raises:
+            UnreadableValue: they are not what was stored.
+            NotImplementedError: they are encrypted.
+        """
+        stored, encoded = data
+        if CIPHER_MARK in stored:
+            raise NotImplementedError("an encrypted value")
+        kind, mark, checksum = stored.partition(CHECKSUM_MARK)
+        if mark and checksum != f"{crc32(encoded):08x}":
+            raise UnreadableValue("another checksum")
+        try:
+            return super().loads_typed((kind, encoded))
+        except _DECODING as error:
+            raise UnreadableValue(str(error)) from error
 
 
 def _with_packed_sends(value: Any) -> Any:
@@ -73,5 +107,5 @@ def protection(secrets: Iterable[str], key: str | None) -> Protection:
         UsageError: the key is too short, or pycryptodome is not installed.
     """
     redactor = Redactor(secrets)
-    plain = StateSerializer(redactor)
+    plain = StateSerializer(redactor, checksums=not key)
     return Protection(encrypted(plain, key) if key else plain, redactor)

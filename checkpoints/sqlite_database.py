@@ -54,7 +54,7 @@ class SqliteDatabase:
             in_thread: run the async interface in one thread.
             patience: seconds to wait for a lock that another process holds.
         """
-        self.path = str(path)
+        self.path = self.name = str(path)
         self._prepare = prepare
         self._optional = optional
         self._full_sync = full_sync
@@ -67,6 +67,7 @@ class SqliteDatabase:
         if self.path != IN_MEMORY:
             _create_privately(Path(self.path))
         connection = sqlite3.connect(self.path, timeout=0.05, isolation_level=None, check_same_thread=False)
+        connection.text_factory = _text
         try:
             # First what may refuse the file: setting the journal mode would already write to it.
             if self._prepare is not None:
@@ -182,6 +183,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _text(stored: bytes) -> str:
+    # One text that the disk has changed must not keep the others from being read.
+    return stored.decode(errors="replace")
 
 
 def _create_privately(path: Path) -> None:

@@ -41,6 +41,9 @@ class sqlite_sentences:
         """Raise the sentence, if there is one for the error."""
         if isinstance(error, OSError):
             sentence: str | None = "cannot be opened: check the path and the access to its folder"
+        elif isinstance(error, UnicodeDecodeError):
+            # SQLite cites what is damaged, and sqlite3 cannot read the citation.
+            sentence = _SENTENCES[sqlite3.SQLITE_CORRUPT]
         else:
             sentence = _SENTENCES.get(primary_code(error) or 0) if isinstance(error, sqlite3.Error) else None
         if sentence is not None:

@@ -15,7 +15,7 @@ from .sqlite_reading import WRITES, address, read_tuple
 from .sqlite_retention import thread_nodes
 from .thread_packing import RECORD, beginning, stored_call, stored_checkpoint, stored_tasks
 from .thread_parts import Part
-from .unreadable import values_of
+from .unreadable import UnreadableValue, values_of
 
 
 class SqliteMoving:
@@ -37,7 +37,8 @@ def _send(connection: sqlite3.Connection, serde: SerializerProtocol, thread: str
         tasks = stored_tasks(serde, connection.execute(WRITES, (thread,)))
         for node in nodes:
             found = read_tuple(connection, serde, address(thread, node.namespace, node.id))
-            assert found is not None
+            if found is None:
+                raise UnreadableValue("an index that leads elsewhere")
             take(stored_checkpoint(node, found, tasks))
         for row in connection.execute(PENDING, (thread,)):
             take(stored_call(serde, row))

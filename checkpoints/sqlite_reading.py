@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -20,6 +20,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from .database import Row
+from .unreadable import UnreadableValue, check_columns, stored_value, values_of
 
 PAGE = 50
 """Checkpoints that one read of a listing takes from the database."""
@@ -44,15 +45,16 @@ _ANCESTORS = """WITH RECURSIVE ancestors(id, parent, type, checkpoint) AS (
         SELECT c.checkpoint_id, c.parent_checkpoint_id, c.type, c.checkpoint
         FROM ancestors a CROSS JOIN checkpoints c
         WHERE c.thread_id = ?1 AND c.checkpoint_ns = ?2 AND c.checkpoint_id = a.parent
-    ) SELECT id, type, checkpoint FROM ancestors"""
+    ) SELECT id, parent, type, checkpoint FROM ancestors"""
 # CROSS JOIN keeps `ancestors` the outer loop: one key lookup a step. SQLite yields the rows one by one, so
 # leaving the cursor ends the walk, even where a checkpoint put twice has made the chain a ring.
 
 _CHANNEL_WRITES = """SELECT checkpoint_id, task_path, task_id, idx, type, value FROM writes
     WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN (SELECT value FROM json_each(?)) AND channel = ?"""
 
-SIZES = """SELECT thread_id, checkpoint_ns, checkpoint_id, length(checkpoint) + length(metadata) FROM checkpoints
-    UNION ALL SELECT thread_id, checkpoint_ns, checkpoint_id, length(value) FROM writes"""
+SIZES = """SELECT thread_id, checkpoint_ns, checkpoint_id,
+        coalesce(length(checkpoint), 0) + coalesce(length(metadata), 0) FROM checkpoints
+    UNION ALL SELECT thread_id, checkpoint_ns, checkpoint_id, coalesce(length(value), 0) FROM writes"""
 
 WRITES = """SELECT checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value, run_id FROM writes
     WHERE thread_id = ?"""
@@ -90,19 +92,39 @@ def read_page(
 
 def _tuple(connection: sqlite3.Connection, serde: SerializerProtocol, row: Row) -> CheckpointTuple:
     thread, namespace, checkpoint_id, parent, kind, checkpoint, metadata = row
-    pending = connection.execute(_PENDING, (thread, namespace, checkpoint_id))
-    return CheckpointTuple(
-        address(thread, namespace, checkpoint_id),
-        cast(Checkpoint, serde.loads_typed((kind, checkpoint))),
-        cast(CheckpointMetadata, json.loads(metadata) if metadata is not None else {}),
-        address(thread, namespace, parent) if parent else None,
-        _pending_writes(serde, pending),
-    )
+    with values_of(thread):
+        check_columns(row, str, str, str, str | None)
+        pending = connection.execute(_PENDING, (thread, namespace, checkpoint_id)).fetchall()
+        return CheckpointTuple(
+            address(thread, namespace, checkpoint_id),
+            _checkpoint(serde, kind, checkpoint),
+            _metadata(metadata),
+            address(thread, namespace, parent) if parent else None,
+            _pending_writes(serde, pending),
+        )
 
 
-def _pending_writes(serde: SerializerProtocol, rows: Iterable[Row]) -> list[PendingWrite]:
+def _checkpoint(serde: SerializerProtocol, kind: Any, data: Any) -> Checkpoint:
+    found = stored_value(serde, kind, data)
+    if not isinstance(found, dict) or not found.keys() >= {"id", "channel_values", "channel_versions", "versions_seen"}:
+        raise UnreadableValue("no checkpoint")
+    return cast(Checkpoint, found)
+
+
+def _metadata(data: Any) -> CheckpointMetadata:
+    if not isinstance(data, bytes | str | None):
+        raise UnreadableValue("columns of other types")
+    found = json.loads(data) if data is not None else {}
+    if not isinstance(found, dict):
+        raise UnreadableValue("no metadata")
+    return cast(CheckpointMetadata, found)
+
+
+def _pending_writes(serde: SerializerProtocol, rows: Sequence[Row]) -> list[PendingWrite]:
+    for row in rows:
+        check_columns(row, str, str, int, str)
     ordered = sorted(rows, key=lambda row: writes_sort_key(row[0], row[1], row[2]))
-    return [(task, channel, serde.loads_typed((kind, value))) for _, task, _, channel, kind, value in ordered]
+    return [(task, channel, stored_value(serde, kind, value)) for _, task, _, channel, kind, value in ordered]
 
 
 def search(
@@ -145,13 +167,14 @@ def read_delta_history(
     if not checkpoint_id:
         row = connection.execute(_LATEST, (thread, namespace)).fetchone()
         checkpoint_id = row[2] if row else ""
-    chains, seeds = _walk(connection, serde, (thread, namespace, checkpoint_id), channels)
     histories: dict[str, DeltaChannelHistory] = {}
-    for channel in channels:
-        writes = _channel_writes(connection, serde, (thread, namespace), channel, chains[channel])
-        histories[channel] = {"writes": writes}
-        if channel in seeds:
-            histories[channel]["seed"] = seeds[channel]
+    with values_of(thread):
+        chains, seeds = _walk(connection, serde, (thread, namespace, checkpoint_id), channels)
+        for channel in channels:
+            writes = _channel_writes(connection, serde, (thread, namespace), channel, chains[channel])
+            histories[channel] = {"writes": writes}
+            if channel in seeds:
+                histories[channel]["seed"] = seeds[channel]
     return histories
 
 
@@ -163,17 +186,21 @@ def _walk(
     seeds: dict[str, Any] = {}
     seen = {place[2]}
     rows = connection.execute(_ANCESTORS, place)
-    next(rows, None)
-    for ancestor, kind, blob in rows:
+    _, before, *tip = next(rows, (None, None))
+    for ancestor, parent, kind, blob in rows:
         if ancestor in seen or len(seeds) == len(chains):
             break
         seen.add(ancestor)
-        values = serde.loads_typed((kind, blob)).get("channel_values") or {}
+        before = parent
+        values = _checkpoint(serde, kind, blob)["channel_values"]
         for channel in chains.keys() - seeds.keys():
             chains[channel].append(ancestor)
             if channel in values:
                 seeds[channel] = values[channel]
     rows.close()
+    lost = chains.keys() - seeds.keys() if before is not None and before not in seen else ()
+    if lost and lost & _checkpoint(serde, *tip)["channel_versions"].keys():
+        raise UnreadableValue("a checkpoint is missing among the ancestors")
     return chains, seeds
 
 
@@ -182,5 +209,9 @@ def _channel_writes(
 ) -> list[PendingWrite]:
     age = {checkpoint: position for position, checkpoint in enumerate(reversed(chain))}
     rows = connection.execute(_CHANNEL_WRITES, (*place, json.dumps(chain), channel)).fetchall()
+    for row in rows:
+        check_columns(row, str, str, str, int)
+        if row[0] not in age:
+            raise UnreadableValue("an index that leads elsewhere")
     rows.sort(key=lambda row: (age[row[0]], *writes_sort_key(row[1], row[2], row[3])))
-    return [(task, channel, serde.loads_typed((kind, value))) for _, _, task, _, kind, value in rows]
+    return [(task, channel, stored_value(serde, kind, value)) for _, _, task, _, kind, value in rows]

@@ -15,14 +15,15 @@ from .journal import COPY_PENDING, FORGET_PRUNED, FORGET_THREAD
 from .retention import Node, Pruning, missing_channels, plan_pruning, taken, with_full_values
 from .sqlite_reading import address, read_delta_history, read_tuple
 from .sqlite_writing import metadata_bytes
+from .unreadable import UnreadableValue, check_columns, values_of
 
 _COPY = {
     "checkpoints": "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata, run_id",
     "writes": "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value, run_id",
 }
 
-_NODES = """SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id,
-    json_extract(CAST(metadata AS TEXT), '$.parents.""') FROM checkpoints WHERE thread_id = ?"""
+_NODES = """SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, CASE WHEN json_valid(CAST(metadata AS TEXT))
+    THEN json_extract(CAST(metadata AS TEXT), '$.parents.""') END FROM checkpoints WHERE thread_id = ?"""
 
 
 def delete_thread(connection: sqlite3.Connection, thread: str) -> None:
@@ -51,7 +52,10 @@ def copy_thread(connection: sqlite3.Connection, source: str, target: str) -> Non
 
 def thread_nodes(connection: sqlite3.Connection, thread: str) -> list[Node]:
     """The checkpoints of a thread, without their contents."""
-    rows = connection.execute(_NODES, (thread,))
+    rows = connection.execute(_NODES, (thread,)).fetchall()
+    with values_of(thread):
+        for row in rows:
+            check_columns(row, str, str, str | None, str | None)
     return [Node(*row) for row in rows]
 
 
@@ -102,7 +106,9 @@ def _anchor(
     thread, node = place
     config = address(thread, node.namespace, node.id)
     found: CheckpointTuple | None = read_tuple(connection, serde, config)
-    assert found is not None
+    with values_of(thread):
+        if found is None:
+            raise UnreadableValue("an index that leads elsewhere")
     missing = missing_channels(found, channels)
     histories = read_delta_history(connection, serde, config, list(missing))
     checkpoint, metadata = with_full_values(found, histories, missing)

@@ -11,6 +11,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.constants import START
 
 from .durable import DurableSaver
+from .unreadable import check_columns, stored_value, values_of
 
 _SIZES = "SELECT * FROM ({query}) AS sizes WHERE thread_id = ? AND checkpoint_id > ?"
 
@@ -63,18 +64,25 @@ async def read_stored(saver: DurableSaver, thread: str, works: Mapping[str, Stor
     """
     ids, has_children = sorted(works), False
     query = _SIZES.format(query=saver.sizes_query)
-    for _, namespace, checkpoint, size in await saver.database.fetch(query, (thread, since)):
+    rows = await saver.database.fetch(query, (thread, since))
+    with values_of(thread):
+        for row in rows:
+            check_columns(row, str, str, str)
+    for _, namespace, checkpoint, size in rows:
         has_children = has_children or bool(namespace)
-        if row := _row(ids, checkpoint):
-            works[row].size += int(size)
+        if step := _step(ids, checkpoint):
+            works[step].size += int(size)
     writes = await saver.database.fetch(saver.inner_messages_query, (thread, since)) if has_children else []
-    for checkpoint, path, kind, value in writes:
-        if row := _row(ids, checkpoint):
-            values = [saver.serde.loads_typed((kind, bytes(value)))]
-            works[row].note_given(values) if path.endswith(START) else works[row].note(values)
+    for row in writes:
+        with values_of(thread):
+            check_columns(row, str, str)
+            checkpoint, path, kind, value = row
+            values = [stored_value(saver.serde, kind, value)]
+        if step := _step(ids, checkpoint):
+            works[step].note_given(values) if path.endswith(START) else works[step].note(values)
 
 
-def _row(ids: Sequence[str], checkpoint: str) -> str | None:
+def _step(ids: Sequence[str], checkpoint: str) -> str | None:
     place = bisect_left(ids, checkpoint)
     return ids[place] if place < len(ids) else None
 

@@ -14,8 +14,10 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from ..state.errors import CheckpointError, UsageError
 from ..state.thread import ThreadRecord
-from .encryption import KEY_VARIABLE
+from .encryption import CIPHER_MARK, KEY_VARIABLE
+from .serializer import CHECKSUM_MARK
 from .thread_parts import PART, Beginning, Ending, Part
+from .unreadable import UnreadableValue
 
 MAGIC = b"clew thread 2\n"
 """How a file begins. A format that this code cannot read has another number."""
@@ -27,7 +29,7 @@ CHECKSUM = Struct(">I")
 """What follows: the CRC-32 of all lengths and frames up to the end of this one. Then comes msgpack."""
 
 KINDS = ("msgpack", "msgpack+aes")
-"""What the serialiser says of a frame: in the clear, or encrypted."""
+"""What the serialiser says of a frame, before any checksum: in the clear, or encrypted."""
 
 
 class ThreadWriter:
@@ -111,7 +113,7 @@ class ThreadReader:
     def _decoded(self, frame: bytes) -> Part | Ending:
         try:
             kind, data = ormsgpack.unpackb(frame)
-            if kind not in KINDS:
+            if not isinstance(kind, str) or kind.partition(CHECKSUM_MARK)[0] not in KINDS:
                 self._refuse_content()
             part = PART.validate_python(self._serde.loads_typed((kind, data)))
             if part["part"] == "thread" and part["record"]:
@@ -119,6 +121,10 @@ class ThreadReader:
             return part
         except NotImplementedError as error:
             raise CheckpointError(f"{self._path} is encrypted: set {KEY_VARIABLE} to its key") from error
+        except UnreadableValue as error:
+            if CIPHER_MARK in kind:
+                raise CheckpointError(f"{KEY_VARIABLE} is not the key of {self._path}: give the right one") from error
+            self._refuse_content(error)
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             self._refuse_content(error)
 

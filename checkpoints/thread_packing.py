@@ -14,7 +14,7 @@ from ..state.thread import ThreadRecord
 from .database import Row
 from .retention import Node
 from .thread_parts import Beginning, StoredCall, StoredCheckpoint, StoredTask
-from .unreadable import stored_value
+from .unreadable import check_columns, stored_value
 
 Tasks = dict[tuple[str, str], list[StoredTask]]
 """What tasks wrote, by the namespace and the id of the checkpoint."""
@@ -39,7 +39,7 @@ def stored_tasks(serde: SerializerProtocol, rows: Iterable[Row]) -> Tasks:
     """What the rows of `writes_query` hold; a task's special writes apart, since they are stored apart."""
     tasks: dict[Row, StoredTask] = {}
     found: Tasks = defaultdict(list)
-    for row in sorted(rows, key=lambda row: writes_sort_key(row[3], row[2], row[4])):
+    for row in sorted(map(_checked, rows), key=lambda row: writes_sort_key(row[3], row[2], row[4])):
         namespace, checkpoint, task, path, _, channel, kind, value, run_id = row
         key = (namespace, checkpoint, task, path, run_id, channel in WRITES_IDX_MAP)
         if key not in tasks:
@@ -47,6 +47,11 @@ def stored_tasks(serde: SerializerProtocol, rows: Iterable[Row]) -> Tasks:
             found[namespace, checkpoint].append(tasks[key])
         tasks[key]["writes"].append({"channel": channel, "value": stored_value(serde, kind, value)})
     return found
+
+
+def _checked(row: Row) -> Row:
+    check_columns(row, str, str, str, str, int, str)
+    return row
 
 
 def stored_checkpoint(node: Node, found: CheckpointTuple, tasks: Tasks) -> StoredCheckpoint:

@@ -56,7 +56,7 @@ class ThreadRegistry:
 
     async def names(self) -> set[str]:
         """The ids of all threads that have a record, one that cannot be read included."""
-        return {thread for (thread,) in await self._database.fetch("SELECT thread FROM threads")}
+        return {str(thread) for (thread,) in await self._database.fetch("SELECT thread FROM threads")}
 
     async def list(self) -> list[ThreadRecord]:
         """The records that can be read, the one used last first; `unreadable` tells of the others."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from types import UnionType
 from typing import Any
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -24,28 +24,41 @@ def stored_value(serde: SerializerProtocol, kind: Any, data: Any) -> Any:
         UnreadableValue: they hold none.
     """
     if not isinstance(kind, str) or not isinstance(data, bytes | bytearray | memoryview):
-        raise UnreadableValue("no value")
+        raise UnreadableValue("columns of other types")
     try:
         return serde.loads_typed((kind, bytes(data)))
-    except (ValueError, TypeError, LookupError, AttributeError, NotImplementedError) as error:
-        # What a decoder meets in bytes that are no encoded value.
+    except NotImplementedError as error:
         raise UnreadableValue(str(error)) from error
 
 
-@contextmanager
-def values_of(thread: str) -> Iterator[None]:
-    """Read what is stored of a thread.
+def check_columns(row: Sequence[Any], *types: type | UnionType) -> None:
+    """See that the first columns of a row are what was put there: SQLite would keep anything in any.
 
     Raises:
-        ThreadUnreadable: a value is damaged, or written by a newer clew.
+        UnreadableValue: one is not.
     """
-    way_out = f"restore the database from a backup, or delete the thread with `clew delete {thread}`"
-    try:
-        yield
-    except ValidationError as error:
-        raise ThreadUnreadable(
-            f"thread {thread} cannot be read ({first_line(error)}): if a newer clew wrote it, upgrade clew; if not,"
-            f" {way_out}"
-        ) from error
-    except ValueError as error:
-        raise ThreadUnreadable(f"thread {thread} holds a value that is damaged: {way_out}") from error
+    if not all(map(isinstance, row, types)):
+        raise UnreadableValue("columns of other types")
+
+
+class values_of:
+    """Reads what is stored of a thread: what cannot be read becomes a `ThreadUnreadable` that names it."""
+
+    def __init__(self, thread: str) -> None:
+        """Name the thread."""
+        self._thread = thread
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Raise the sentence, if the error says that a value is damaged, or written by a newer clew."""
+        if not isinstance(error, ValueError | NotImplementedError):
+            return
+        way_out = f"restore the database from a backup, or delete the thread with `clew delete {self._thread}`"
+        if isinstance(error, ValidationError):
+            raise ThreadUnreadable(
+                f"thread {self._thread} cannot be read ({first_line(error)}): if a newer clew wrote it, upgrade clew;"
+                f" if not, {way_out}"
+            ) from error
+        raise ThreadUnreadable(f"thread {self._thread} holds a value that is damaged: {way_out}") from error

@@ -8,6 +8,7 @@ from langgraph.types import Send
 from clew.checkpoints.history import disk_usage, thread_history
 from clew.checkpoints.open import open_saver
 from clew.state.agent import AgentState
+from clew.state.errors import ThreadUnreadable
 
 CONFIG = {"configurable": {"thread_id": "t"}, "metadata": {"run_id": "r"}}
 
@@ -84,7 +85,7 @@ async def test_a_limit_reads_no_more_than_it_needs(tmp_path):
         spoil = "UPDATE checkpoints SET checkpoint = x'c1' WHERE checkpoint_id < ?"
         await saver.database.write((spoil, (whole[3].checkpoint,)))
         assert await thread_history(saver, "t", 3) == whole[:3]
-        with pytest.raises(ValueError, match="invalid type"):
+        with pytest.raises(ThreadUnreadable, match="thread t holds a value that is damaged"):
             await thread_history(saver, "t", 4)
 
 

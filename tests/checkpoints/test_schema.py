@@ -11,7 +11,7 @@ from langgraph.types import Command
 from clew.checkpoints.blobs import BLOB_FILE
 from clew.checkpoints.inbox import Inbox
 from clew.checkpoints.open import open_saver
-from clew.checkpoints.schema import VERSION
+from clew.checkpoints.schema import DATABASE, VERSION
 from clew.checkpoints.sqlite_database import SqliteDatabase
 from clew.state.errors import CheckpointError, UsageError
 
@@ -70,12 +70,12 @@ async def test_a_newer_layout_is_refused(tmp_path):
     await opened(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    await refusal(path, "has layout 99 and this clew knows 2: upgrade clew")
+    await refusal(path, f"has layout 99 and this clew knows {VERSION}: upgrade clew")
 
 
 SONGS = "CREATE TABLE songs (title); INSERT INTO songs VALUES ('one');"
 CHECKPOINTS_OF_A_RACE = "CREATE TABLE checkpoints (runner, place); CREATE TABLE writes (book, page);"
-VERSIONS = [0, 1, 2, 3, 99, -1]
+VERSIONS = [*range(VERSION + 2), 99, -1]
 
 
 def other_programs_file(path, statements):
@@ -117,8 +117,10 @@ async def test_a_database_of_ours_that_lost_a_table_is_told(tmp_path):
 async def test_a_database_of_ours_from_before_it_was_marked_is_opened(tmp_path):
     path = tmp_path / "clew.db"
     await opened(path)
-    other_programs_file(path, "PRAGMA application_id=0")
+    other_programs_file(path, "PRAGMA application_id=0; PRAGMA user_version=2")
     await opened(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (DATABASE.application,)
 
 
 @pytest.mark.parametrize(
