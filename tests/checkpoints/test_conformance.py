@@ -6,8 +6,10 @@ from langgraph.checkpoint.conformance.capabilities import ALL_CAPABILITIES
 
 from clew.checkpoints.open import open_saver
 
+POSTGRES = pytest.param("postgresql", marks=pytest.mark.needs("initdb"))
 
-@pytest.mark.parametrize("kind", ["inline", "in a thread", "encrypted", "postgresql"])
+
+@pytest.mark.parametrize("kind", ["inline", "in a thread", "encrypted", POSTGRES])
 async def test_a_saver_conforms(request, tmp_path, kind):
     url = request.getfixturevalue("postgres_url") if kind == "postgresql" else tmp_path / "clew.db"
     options = {"in a thread": {"in_thread": True}, "encrypted": {"key": "a key that only this test knows"}}

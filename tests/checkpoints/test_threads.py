@@ -30,7 +30,7 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.needs("initdb"))])
 def database(request, tmp_path):
     return request.getfixturevalue("postgres_url") if request.param == "postgresql" else tmp_path / "home" / "clew.db"
 
