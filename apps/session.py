@@ -42,6 +42,7 @@ from ..state.outcome import ENDED
 from ..state.remote import AT_WORK, OPEN
 from ..state.secrets import known_secrets, secret_settings
 from ..state.settings import Settings
+from ..state.spec import AgentSpec
 from ..state.stream import EndEvent, Event
 from ..state.thread import ThreadRecord
 from ..tools.sandbox.choice import describe_backend
@@ -85,15 +86,16 @@ class Session:
         """The graph of a thread, attached to the database.
 
         Raises:
-            UsageError: the record names a tool that is not there any more.
+            UsageError: the record names a tool that is not there any more, or no agent.
         """
         given: dict[str, Any] = {"model": model or record.model, "checkpointer": self.saver, "settings": self.settings}
         if record.graph == PLAN:
             agents = {spec.name: spec for spec in record.agents}
             return create_flow(agents=agents, store=store, **given, **record.options)
+        primary = record.primary
         if record.graph == HUB:
             return create_hub(hub_roles(record.agents), **given, **record.options)
-        return create_agent(record.agents[0], **given)
+        return create_agent(primary, **given)
 
     async def values(self, record: ThreadRecord, checkpoint: str | None = None) -> dict[str, Any]:
         """The state of a thread, at its newest checkpoint or the one named."""
@@ -128,7 +130,9 @@ class Session:
         if record.graph == PLAN:
             return self.graph(record)
         given: dict[str, Any] = {"tools": [], "checkpointer": self.saver, "settings": self.settings}
-        return create_hub(**given) if record.graph == HUB else create_agent(record.agents[0], **given)
+        # What is stored is the same for every agent.
+        spec = record.primary if record.agents else AgentSpec(name=record.graph)
+        return create_hub(**given) if record.graph == HUB else create_agent(spec, **given)
 
     async def end_task(self, record: ThreadRecord) -> list[Event]:
         """End the task of a thread as `cancelled`: its calls are answered, its questions dropped.
@@ -139,7 +143,7 @@ class Session:
         graph, config = self.reader(record), thread_config(record.thread)
         withdrawal = await self._withdraw(record, OPEN)
         values = dict((await graph.aget_state(config)).values)
-        one = cancel_remote if record.agents[0].remote else cancel_task
+        one = cancel_remote if record.agents and record.agents[0].remote else cancel_task
         node, update = {PLAN: cancel_flow, HUB: cancel_hub}.get(record.graph, one)(values)
         await graph.aupdate_state(config, None, as_node=END)  # what was begun and not done is dropped
         await graph.aupdate_state(config, update, as_node=node)
@@ -207,7 +211,7 @@ class Session:
         await asyncio.to_thread(check_run, record, self.settings)
         sandbox = await describe_backend(self.settings.sandbox)
         # Loading imports a provider's package, which reads files; a wrong name is told before the thread begins.
-        elsewhere = record.graph not in (PLAN, HUB) and record.agents[0].remote
+        elsewhere = record.graph not in (PLAN, HUB) and record.primary.remote
         model = (
             None
             if elsewhere

@@ -28,7 +28,7 @@ async def thread_trajectory(session: Session, record: ThreadRecord) -> Trajector
         graph=record.graph,
         children=[run async for run in _children(session, record)],
         thread=record.thread,
-        agent=record.agents[0],
+        agent=record.primary,
         model=record.model,
         workspace=record.workspace,
         status=view.status,

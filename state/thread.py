@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from .confirmation import ConfirmPolicy
+from .errors import UsageError
 from .limits import RunLimits
 from .spec import AgentSpec
 
@@ -55,3 +56,17 @@ class ThreadRecord(RunLimits):
 
     updated: datetime = Field(default_factory=lambda: datetime.now(UTC))
     """When a run on it last began or ended."""
+
+    @property
+    def primary(self) -> AgentSpec:
+        """The primary agent.
+
+        Raises:
+            UsageError: the record names no agent.
+        """
+        if not self.agents:
+            raise UsageError(
+                f"thread {self.thread} has no agent in its record, so it can be looked at and not run: run it with the"
+                " program that made it, or begin a thread with `clew run`"
+            )
+        return self.agents[0]

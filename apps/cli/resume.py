@@ -69,7 +69,7 @@ async def _input(
         return None
     if view.status == "limit" and view.reason in LIMIT_FLAGS:
         _refuse_unless_raised(record, view, arguments)
-    one = continue_remote if record.agents[0].remote else continue_task
+    one = continue_remote if record.agents and record.agents[0].remote else continue_task
     return {PLAN: continue_flow, HUB: continue_hub}.get(record.graph, one)(values)
 
 

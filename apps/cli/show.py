@@ -135,7 +135,7 @@ async def _read(session: Session, thread: str) -> Found:
 def _facts(record: ThreadRecord, view: ThreadView) -> Iterator[str]:
     yield f"thread     {record.thread}"
     yield f"status     {standing(view)}"
-    yield f"agent      {', '.join(agent.name for agent in record.agents)}"
+    yield f"agent      {', '.join(agent.name for agent in record.agents) or 'none in its record'}"
     yield f"model      {record.model or 'the one of the settings'}"
     yield f"workspace  {record.workspace}"
     yield f"steps      {view.steps}{f' of {record.max_steps}' if record.max_steps else ''}"
@@ -147,7 +147,8 @@ def _facts(record: ThreadRecord, view: ThreadView) -> Iterator[str]:
 
 
 def _own_name(record: ThreadRecord) -> str:
-    return {PLAN: "planner", HUB: HUB}.get(record.graph) or record.agents[0].name
+    own = record.agents[0].name if record.agents else record.graph
+    return {PLAN: "planner", HUB: HUB}.get(record.graph) or own
 
 
 def _measured(record: ThreadRecord, view: ThreadView, values: dict[str, Any]) -> Iterator[str]:

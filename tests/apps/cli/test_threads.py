@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 
 import pytest
+
+from clew.checkpoints.open import open_saver
+from clew.checkpoints.threads import thread_registry
+from clew.state.thread import ThreadRecord
 
 ANSWER = "All done."
 
@@ -144,6 +149,44 @@ def test_a_fork_to_a_new_thread_leaves_the_old_one_as_it_was(clew, script, calls
 def test_a_fork_needs_one_checkpoint(clew, done, at, says):
     result = clew("fork", done, "--at", at)
     assert (result.code, says in result.err) == (2, True)
+
+
+@pytest.mark.parametrize("graph", ["agent", "plan", "hub"])
+def test_a_thread_whose_record_names_no_agent_can_be_looked_at(clew, graph):
+    async def keep():
+        async with open_saver(".clew/clew.db") as saver:
+            await thread_registry(saver).put(ThreadRecord(thread="t1", graph=graph, task="of another program"))
+
+    asyncio.run(keep())
+    result = clew("show", "t1")
+    assert (result.code, result.err) == (0, "")
+    assert re.search(r"^agent +none in its record$", result.out, re.MULTILINE)
+    assert clew("show", "t1", "--html", "t1.html").code == 0
+    for command in (["show", "t1", "--json"], ["threads"], ["history", "t1"], ["export", "t1"]):
+        assert clew(*command).code == 0
+
+
+def test_what_was_said_on_a_thread_whose_record_names_no_agent_is_shown(clew, done):
+    async def forget():
+        async with open_saver(".clew/clew.db") as saver:
+            registry = thread_registry(saver)
+            await registry.put((await registry.get(done)).model_copy(update={"agents": []}))
+
+    asyncio.run(forget())
+    assert f"agent: {ANSWER}" in clew("show", done).out.splitlines()
+
+
+@pytest.mark.parametrize("graph", ["agent", "hub"])
+@pytest.mark.parametrize("command", [["resume", "t1"], ["export", "t1", "--trajectory", "t1.json"]])
+def test_a_thread_whose_record_names_no_agent_is_not_run(clew, script, command, graph):
+    async def keep():
+        async with open_saver(".clew/clew.db") as saver:
+            await thread_registry(saver).put(ThreadRecord(thread="t1", graph=graph, task="go", model=script(ANSWER)))
+
+    asyncio.run(keep())
+    result = clew(*command)
+    assert (result.code, len(result.err.splitlines())) == (2, 1)
+    assert "thread t1 has no agent in its record" in result.err
 
 
 def test_delete_removes_the_thread_and_keeps_its_files(clew, script, calls, folder):
