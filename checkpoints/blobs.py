@@ -8,6 +8,7 @@ from sqlite3 import Connection
 
 from ..state.errors import CheckpointError
 from .database import Database, Statement
+from .encryption import CIPHER_MARK
 from .serializer import Protection
 from .sqlite_database import SqliteDatabase, transaction
 from .sqlite_layout import Kind, Tables, tables_in, tables_made_by
@@ -24,7 +25,9 @@ _TABLES = (
     "CREATE INDEX IF NOT EXISTS blob_uses_by_digest ON blob_uses (digest)",
 )
 
-_ADD = "INSERT INTO blobs (digest, size, type, data) VALUES (?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
+_ADD = """INSERT INTO blobs (digest, size, type, data) VALUES (?, ?, ?, ?) ON CONFLICT (digest)
+    DO UPDATE SET type = excluded.type, data = excluded.data WHERE blobs.type <> excluded.type"""
+# The same content has the same kind, unless it was stored before there was a key, or were checksums.
 _USE = "INSERT INTO blob_uses (thread, digest) VALUES (?, ?) ON CONFLICT (thread, digest) DO NOTHING"
 _SHARE = """INSERT INTO blob_uses (thread, digest) SELECT ?, digest FROM blob_uses WHERE thread = ?
     ON CONFLICT (thread, digest) DO NOTHING"""
@@ -46,6 +49,8 @@ def prepare_blobs(connection: Connection, path: str) -> None:
     Raises:
         CheckpointError: the file holds something else, or a layout that is newer than this code; it stays as it was.
     """
+    # A payload that is stored anew under a key must not stay in the clear on pages that are free now.
+    connection.execute("PRAGMA secure_delete=ON").fetchall()
     if _is_ready(connection, path):
         return
     with transaction(connection):
@@ -133,9 +138,13 @@ class BlobStore:
             if not isinstance(payload, bytes) or sha256(payload).hexdigest() != digest:
                 raise UnreadableValue("another content")
         except UnreadableValue as error:
-            raise CheckpointError(
-                f"payload {reference} is damaged: restore {self._database.name} from a backup, or delete its thread"
-            ) from error
+            place, kind = self._database.name, rows[0][0]
+            way_out = f"restore {place} from a backup, or delete the thread that uses it"
+            if CIPHER_MARK in str(kind):
+                raise CheckpointError(
+                    f"payload {reference} is damaged, or {place} is encrypted with another key than the rest: {way_out}"
+                ) from error
+            raise CheckpointError(f"payload {reference} is damaged: {way_out}") from error
         return payload
 
     async def references(self, thread: str) -> dict[str, int]:
