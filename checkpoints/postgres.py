@@ -30,8 +30,6 @@ from . import postgres_retention as retention
 from .blobs import BlobStore
 from .channels import DeltaChannels
 from .durable import DurableSaver
-from .inbox import FORGET_INBOX
-from .journal import FORGET_THREAD
 from .postgres_database import Connection, Pool, PostgresDatabase, postgres_sentences
 from .postgres_moving import PostgresMoving
 from .retention import Node, keep, plan_pruning
@@ -170,8 +168,8 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete the checkpoints of a thread, its journal, and the payloads that only it used."""
-        await super().adelete_thread(thread_id)
-        await self.database.write((FORGET_THREAD, (thread_id,)), (FORGET_INBOX, (thread_id,)))
+        async with self._whole(thread_id) as connection:
+            await retention.delete_thread(connection, thread_id)
         await self.blobs.release(thread_id)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
@@ -182,12 +180,18 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete what some runs made (by `metadata.run_id`); what other runs built on it keeps its state."""
-        for (thread,) in await self.database.fetch(retention.THREADS_OF_RUNS, (list(run_ids),)):
+        for (thread,) in await self.database.fetch(retention.THREADS_OF_RUNS, (list(run_ids), list(run_ids))):
             async with self._whole(thread) as connection:
                 nodes = await self.anodes(thread)
                 kept, cut = await retention.untouched(connection, thread, nodes, run_ids)
-                await retention.carry_out(self, connection, thread, plan_pruning(nodes, kept, cut))
-                await retention.delete_writes_of_runs(connection, thread, run_ids)
+                if kept:
+                    await retention.carry_out(self, connection, thread, plan_pruning(nodes, kept, cut))
+                    await retention.delete_writes_of_runs(connection, thread, run_ids)
+                    await retention.forget_pruned(connection, thread)
+                else:
+                    await retention.delete_thread(connection, thread)
+            if not kept:
+                await self.blobs.release(thread)
 
     async def aprune(
         self,

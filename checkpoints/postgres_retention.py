@@ -10,7 +10,8 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from psycopg.types.json import Jsonb
 
 from .durable import DurableSaver
-from .journal import COPY_PENDING, FORGET_PRUNED
+from .inbox import FORGET_INBOX
+from .journal import COPY_PENDING, FORGET_PRUNED, FORGET_THREAD
 from .postgres_database import Connection, marked
 from .retention import Node, Pruning, missing_channels, taken, with_full_values
 
@@ -32,7 +33,8 @@ INNER_MESSAGES = """SELECT checkpoint_id, task_path, type, blob FROM checkpoint_
 WRITES = """SELECT checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob, run_id
     FROM checkpoint_writes WHERE thread_id = ?"""
 
-THREADS_OF_RUNS = "SELECT DISTINCT thread_id FROM checkpoints WHERE metadata ->> 'run_id' = ANY(?)"
+THREADS_OF_RUNS = """SELECT thread_id FROM checkpoints WHERE metadata ->> 'run_id' = ANY(?)
+    UNION SELECT thread_id FROM checkpoint_writes WHERE run_id = ANY(?)"""
 
 _MADE = """SELECT checkpoint_ns, checkpoint_id FROM checkpoints
     WHERE thread_id = %s AND metadata ->> 'run_id' = ANY(%s)"""
@@ -72,6 +74,14 @@ def split(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     stored = {name: value for name, value in values.items() if name not in kept}
     marks = {name: True for name, value in stored.items() if isinstance(value, _DeltaSnapshot)}
     return {**kept, **marks}, stored
+
+
+async def delete_thread(connection: Connection, thread: str) -> None:
+    """Delete every checkpoint, value and write of a thread, and what its journal and its inbox hold."""
+    for table in _COPY:
+        await connection.execute(f"DELETE FROM {table} WHERE thread_id = %s".encode(), (thread,))
+    for statement in (FORGET_THREAD, FORGET_INBOX):
+        await connection.execute(marked(statement), (thread,))
 
 
 async def copy_thread(connection: Connection, source: str, target: str) -> None:

@@ -24,7 +24,7 @@ from .channels import DeltaChannels
 from .durable import DurableSaver
 from .retention import Node, keep
 from .serializer import Protection
-from .sqlite_database import SqliteDatabase, transaction
+from .sqlite_database import Result, SqliteDatabase, transaction
 from .sqlite_moving import SqliteMoving
 from .sqlite_reading import INNER_MESSAGES, PAGE, SIZES, address, read_delta_history, read_page, read_tuple, search
 from .sqlite_retention import copy_thread, delete_runs, delete_thread, keep_only, thread_nodes
@@ -178,11 +178,13 @@ class SqliteCheckpointSaver(DurableSaver):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete what some runs made (by `metadata.run_id`); what other runs built on it keeps its state."""
-        self.database.run(self._in_transaction(delete_runs, self.serde, self.channels, run_ids))
+        for thread in self.database.run(self._in_transaction(delete_runs, self.serde, self.channels, run_ids)):
+            release_inline(self._blob_file, thread)
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """`delete_for_runs`, async."""
-        await self.database.arun(self._in_transaction(delete_runs, self.serde, self.channels, run_ids))
+        for thread in await self.database.arun(self._in_transaction(delete_runs, self.serde, self.channels, run_ids)):
+            await self.blobs.release(thread)
 
     def prune(
         self,
@@ -244,10 +246,10 @@ class SqliteCheckpointSaver(DurableSaver):
             await self._blob_file.compact()
 
     @staticmethod
-    def _in_transaction(work: Callable[..., None], *arguments: Any) -> Callable[[Connection], None]:
-        def whole(connection: Connection) -> None:
+    def _in_transaction(work: Callable[..., Result], *arguments: Any) -> Callable[[Connection], Result]:
+        def whole(connection: Connection) -> Result:
             with transaction(connection):
-                work(connection, *arguments)
+                return work(connection, *arguments)
 
         return whole
 

@@ -61,26 +61,30 @@ def thread_nodes(connection: sqlite3.Connection, thread: str) -> list[Node]:
 
 def delete_runs(
     connection: sqlite3.Connection, serde: SerializerProtocol, channels: DeltaChannels, run_ids: Sequence[str]
-) -> None:
-    """Delete the checkpoints and writes of some runs; what other runs built on them keeps its state."""
-    marks = ", ".join("?" * len(run_ids))
-    of_runs = f"FROM checkpoints WHERE run_id IN ({marks})"
-    threads = connection.execute(f"SELECT DISTINCT thread_id {of_runs}", run_ids).fetchall()
-    for (thread,) in threads:
-        doomed = set(
-            connection.execute(f"SELECT checkpoint_ns, checkpoint_id {of_runs} AND thread_id = ?", (*run_ids, thread))
-        )
-        cut_places = set(
-            connection.execute(
-                f"SELECT DISTINCT checkpoint_ns, checkpoint_id FROM writes WHERE run_id IN ({marks}) AND thread_id = ?",
-                (*run_ids, thread),
-            )
-        )
+) -> list[str]:
+    """Delete the checkpoints and writes of some runs; what other runs built on them keeps its state.
+
+    Returns:
+        the threads of which no checkpoint is left: nothing else of theirs is, either.
+    """
+    of_runs = f"WHERE run_id IN ({', '.join('?' * len(run_ids))})"
+    threads = f"SELECT thread_id FROM checkpoints {of_runs} UNION SELECT thread_id FROM writes {of_runs}"
+    places = f"SELECT checkpoint_ns, checkpoint_id FROM {{}} {of_runs} AND thread_id = ?"
+    emptied = []
+    for (thread,) in connection.execute(threads, (*run_ids, *run_ids)).fetchall():
+        made = set(connection.execute(places.format("checkpoints"), (*run_ids, thread)))
+        cut = set(connection.execute(places.format("writes"), (*run_ids, thread)))
         nodes = thread_nodes(connection, thread)
-        kept = [node for node in nodes if (node.namespace, node.id) not in doomed]
-        cut = [node for node in kept if (node.namespace, node.id) in cut_places]
-        carry_out(connection, serde, channels, thread, plan_pruning(nodes, kept, cut))
-        connection.execute(f"DELETE FROM writes WHERE run_id IN ({marks}) AND thread_id = ?", (*run_ids, thread))
+        kept = [node for node in nodes if (node.namespace, node.id) not in made]
+        if not kept:
+            delete_thread(connection, thread)
+            emptied.append(thread)
+            continue
+        losing = [node for node in kept if (node.namespace, node.id) in cut]
+        carry_out(connection, serde, channels, thread, plan_pruning(nodes, kept, losing))
+        connection.execute(f"DELETE FROM writes {of_runs} AND thread_id = ?", (*run_ids, thread))
+        connection.execute(FORGET_PRUNED, (thread,))
+    return emptied
 
 
 def carry_out(
