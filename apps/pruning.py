@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from ..checkpoints.cleanup import prune_threads
 from ..checkpoints.history import ThreadSize, disk_usage
-from ..checkpoints.retention import Node, Strategy, keep, made
+from ..checkpoints.retention import Strategy, keep
+from ..checkpoints.stored_threads import last_used
+from ..state.errors import ThreadUnreadable
 from .session import Session
 from .working_copies import remove_working_copies, working_copies
 
@@ -21,7 +23,7 @@ class Rule:
     """Which threads; empty for all."""
 
     older_than: timedelta | None = None
-    """Only threads whose newest checkpoint is older."""
+    """Only threads whose newest checkpoint is older, or whose record, where they have none."""
 
     strategy: Strategy = "keep_latest"
     """As `prune_threads` takes it."""
@@ -78,8 +80,8 @@ async def foresee(session: Session, rule: Rule) -> list[ThreadPruning]:
         if thread not in sizes:
             await session.registry.get(thread)
     chosen = [size for size in sizes.values() if not rule.threads or size.thread in rule.threads]
-    found = [_foreseen(size, await session.saver.anodes(size.thread), rule) for size in chosen]
-    return [pruning for pruning in found if pruning.deleted]
+    found = [await _foreseen(session, size, rule) for size in chosen if await _is_old(session, size.thread, rule)]
+    return [pruning for pruning in found if pruning is not None]
 
 
 async def prune(session: Session, rule: Rule, foreseen: Sequence[ThreadPruning]) -> PruningResult:
@@ -113,11 +115,21 @@ def pruning_data(result: PruningResult) -> dict[str, object]:
     return asdict(result)
 
 
-def _foreseen(size: ThreadSize, nodes: Sequence[Node], rule: Rule) -> ThreadPruning:
-    newest = max(made(node.id) for node in nodes)
-    spared = rule.older_than is not None and newest >= datetime.now(UTC) - rule.older_than
-    kept = nodes if spared else keep(nodes, rule.strategy, rule.newest, rule.since)
-    return ThreadPruning(size.thread, len(nodes), len(nodes) - len(kept), _bytes(size))
+async def _is_old(session: Session, thread: str, rule: Rule) -> bool:
+    return rule.older_than is None or await last_used(session.saver, thread) < datetime.now(UTC) - rule.older_than
+
+
+async def _foreseen(session: Session, size: ThreadSize, rule: Rule) -> ThreadPruning | None:
+    try:
+        nodes = await session.saver.anodes(size.thread)
+    except ThreadUnreadable:
+        # It can be deleted. To prune it otherwise is refused when it is tried.
+        deleted = size.checkpoints if rule.strategy == "delete" else 0
+        return ThreadPruning(size.thread, size.checkpoints, deleted, _bytes(size))
+    deleted = len(nodes) - len(keep(nodes, rule.strategy, rule.newest, rule.since))
+    if not deleted and rule.strategy != "delete":
+        return None
+    return ThreadPruning(size.thread, len(nodes), deleted, _bytes(size))
 
 
 def _bytes(size: ThreadSize) -> int:

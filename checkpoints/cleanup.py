@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from ..state.errors import ThreadBusy, ThreadUnreadable
 from .durable import DurableSaver
-from .retention import Strategy, made
+from .retention import Strategy
+from .stored_threads import last_used, stored_threads
 from .threads import ThreadRegistry, thread_registry
 
 
@@ -40,7 +41,7 @@ async def prune_threads(
     Args:
         saver: the open database.
         threads: which; None for all.
-        older_than: only those whose newest checkpoint is older than this.
+        older_than: only those whose newest checkpoint is older than this, or whose record, where they have none.
         strategy: `keep_latest`, `keep_since`, or `delete`, which deletes their records too.
         newest: checkpoints of each namespace that stay in any case.
         since: `keep_since` keeps what was made at this time or later.
@@ -50,25 +51,21 @@ async def prune_threads(
         CheckpointError: the database cannot be read or written.
     """
     registry = thread_registry(saver)
-    known = await saver.database.fetch("SELECT DISTINCT thread_id FROM checkpoints ORDER BY thread_id")
     done = Cleanup()
-    for (thread,) in known:
+    for thread in await stored_threads(saver):
         if threads is not None and thread not in threads:
             continue
-        if older_than is None or await _is_older(saver, thread, older_than):
-            try:
-                await _prune(saver, registry, thread, strategy, newest, since)
-            except ThreadBusy:
-                done.busy.append(thread)
-            except ThreadUnreadable as error:
-                done.refused[thread] = str(error)
-            else:
-                done.pruned.append(thread)
+        try:
+            if older_than is not None and await last_used(saver, thread) >= datetime.now(UTC) - older_than:
+                continue
+            await _prune(saver, registry, thread, strategy, newest, since)
+        except ThreadBusy:
+            done.busy.append(thread)
+        except ThreadUnreadable as error:
+            done.refused[thread] = str(error)
+        else:
+            done.pruned.append(thread)
     return done
-
-
-async def _is_older(saver: DurableSaver, thread: str, age: timedelta) -> bool:
-    return max(made(node.id) for node in await saver.anodes(thread)) < datetime.now(UTC) - age
 
 
 async def _prune(

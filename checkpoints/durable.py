@@ -30,6 +30,9 @@ class DurableSaver(BaseCheckpointSaver[Any]):
     channels: DeltaChannels
     """The delta channels that pruning can rebuild."""
 
+    threads_query: str
+    """SQL that gives the ids of the threads that have checkpoints or writes."""
+
     sizes_query: str
     """SQL that gives thread, namespace, checkpoint and bytes of everything stored; its rows are to be summed."""
 

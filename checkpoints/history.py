@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 
 from .durable import DurableSaver
+from .stored_threads import threads_without_payloads
 from .stored_work import StoredWork, planner_tokens, read_stored
 
 _SENT = "__pregel_tasks"
@@ -109,14 +110,17 @@ def _with_work(step: HistoryStep, work: StoredWork) -> HistoryStep:
 
 
 async def disk_usage(saver: DurableSaver) -> list[ThreadSize]:
-    """What each thread takes, the largest first."""
+    """What each thread takes, the largest first; those of which there is only a record too."""
     state: dict[str, int] = defaultdict(int)
     places: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for thread, namespace, checkpoint, size in await saver.database.fetch(saver.sizes_query):
         state[str(thread)] += int(size)
         places[str(thread)].add((namespace, checkpoint))
     payloads = await saver.blobs.sizes()
-    found = [ThreadSize(thread, len(places[thread]), size, payloads.get(thread, 0)) for thread, size in state.items()]
+    found = [
+        ThreadSize(thread, len(places[thread]), state[thread], payloads.get(thread, 0))
+        for thread in {*await threads_without_payloads(saver), *payloads}
+    ]
     return sorted(found, key=lambda item: (-item.state - item.payloads, item.thread))
 
 

@@ -53,6 +53,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
     The sync calls are for other threads than that of the loop.
     """
 
+    threads_query = retention.THREADS
     sizes_query = retention.SIZES
     inner_messages_query = retention.INNER_MESSAGES
 
@@ -201,7 +202,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
         newest: int = 1,
         since: datetime | None = None,
     ) -> None:
-        """Delete older checkpoints of some threads; see `SqliteCheckpointSaver.prune`."""
+        """Delete older checkpoints of some threads; see `DurableSaver.aprune`."""
         for thread in thread_ids:
             if strategy == "delete":
                 await self.adelete_thread(thread)

@@ -18,6 +18,8 @@ from .retention import Node, Pruning, missing_channels, taken, with_full_values
 NODES = """SELECT checkpoint_ns AS namespace, checkpoint_id AS id, parent_checkpoint_id AS parent,
     metadata -> 'parents' ->> '' AS root FROM checkpoints WHERE thread_id = %s"""
 
+THREADS = "SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM checkpoint_writes"
+
 SIZES = """SELECT thread_id, checkpoint_ns, checkpoint_id,
         octet_length(checkpoint::text) + octet_length(metadata::text) AS bytes FROM checkpoints
     UNION ALL SELECT thread_id, checkpoint_ns, checkpoint_id, octet_length(blob) FROM checkpoint_writes

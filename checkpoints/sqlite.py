@@ -26,7 +26,17 @@ from .retention import Node, keep
 from .serializer import Protection
 from .sqlite_database import Result, SqliteDatabase, transaction
 from .sqlite_moving import SqliteMoving
-from .sqlite_reading import INNER_MESSAGES, PAGE, SIZES, address, read_delta_history, read_page, read_tuple, search
+from .sqlite_reading import (
+    INNER_MESSAGES,
+    PAGE,
+    SIZES,
+    THREADS,
+    address,
+    read_delta_history,
+    read_page,
+    read_tuple,
+    search,
+)
 from .sqlite_retention import copy_thread, delete_runs, delete_thread, keep_only, thread_nodes
 from .sqlite_writing import INSERT_CHECKPOINT, checkpoint_row, insert_writes, write_rows
 
@@ -41,6 +51,7 @@ class SqliteCheckpointSaver(DurableSaver):
     """
 
     database: SqliteDatabase
+    threads_query = THREADS
     sizes_query = SIZES
     inner_messages_query = INNER_MESSAGES
 
@@ -194,18 +205,7 @@ class SqliteCheckpointSaver(DurableSaver):
         newest: int = 1,
         since: datetime | None = None,
     ) -> None:
-        """Delete older checkpoints of some threads; those that stay keep their whole state.
-
-        Args:
-            thread_ids: the threads.
-            strategy: `keep_latest`, `keep_since` or `delete` (all).
-            newest: checkpoints of each namespace that stay in any case.
-            since: `keep_since` keeps what was made at this time or later.
-
-        Raises:
-            UsageError: an unknown strategy, or one without its argument.
-            ThreadUnreadable: a thread is of a graph whose reducers are not known; it stays as it was.
-        """
+        """Delete older checkpoints of some threads; see `DurableSaver.aprune`."""
         for thread in thread_ids:
             if strategy == "delete":
                 self.delete_thread(thread)

@@ -52,6 +52,8 @@ _ANCESTORS = """WITH RECURSIVE ancestors(id, parent, type, checkpoint) AS (
 _CHANNEL_WRITES = """SELECT checkpoint_id, task_path, task_id, idx, type, value FROM writes
     WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN (SELECT value FROM json_each(?)) AND channel = ?"""
 
+THREADS = "SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM writes"
+
 SIZES = """SELECT thread_id, checkpoint_ns, checkpoint_id,
         coalesce(length(checkpoint), 0) + coalesce(length(metadata), 0) FROM checkpoints
     UNION ALL SELECT thread_id, checkpoint_ns, checkpoint_id, coalesce(length(value), 0) FROM writes"""

@@ -11,6 +11,8 @@ from typing_extensions import TypedDict
 
 from clew.checkpoints.channels import STATES
 from clew.checkpoints.cleanup import Cleanup, prune_threads
+from clew.checkpoints.history import disk_usage
+from clew.checkpoints.inbox import Inbox
 from clew.checkpoints.open import open_saver
 from clew.checkpoints.threads import thread_registry
 from clew.state.errors import UsageError
@@ -51,6 +53,30 @@ async def test_what_was_made_since_a_time_is_kept(saver):
     assert await count(saver, "t") == 2
     assert texts((await graph.aget_state(on("t"))).values) == before
     assert before[-2:] == ["one", "two"]
+
+
+async def test_what_has_no_checkpoints_is_told_and_can_be_deleted(saver):
+    registry = thread_registry(saver)
+    await registry.put(ThreadRecord(thread="record"))
+    await saver.blobs.put("payload", b"a picture")
+    await Inbox(saver).send("order", "say", "hello")
+    await build(saver).ainvoke(task(), on("t"), durability="sync")
+    sizes = {size.thread: (size.checkpoints > 0, size.state > 0, size.payloads) for size in await disk_usage(saver)}
+    assert sizes == {
+        "t": (True, True, 0),
+        "payload": (False, False, 9),
+        "order": (False, False, 0),
+        "record": (False, False, 0),
+    }
+    assert await prune_threads(saver, older_than=timedelta(hours=1), strategy="delete") == Cleanup()
+    assert await prune_threads(saver, ["record", "t"], older_than=timedelta(0), strategy="delete") == Cleanup(
+        ["record", "t"]
+    )
+    async with registry.lease("payload", "a run"):
+        assert await prune_threads(saver, strategy="delete") == Cleanup(["order"], ["payload"])
+    assert await prune_threads(saver, strategy="delete") == Cleanup(["payload"])
+    assert await disk_usage(saver) == []
+    assert await saver.blobs.references("payload") == {}
 
 
 @pytest.mark.parametrize("options", [{"strategy": "keep_all"}, {"strategy": "keep_since"}, {"newest": 0}])

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Annotated
 
 import pytest
@@ -13,6 +14,7 @@ from typing_extensions import TypedDict
 
 from clew.checkpoints.open import open_saver
 from clew.checkpoints.threads import thread_registry
+from clew.state.thread import ThreadRecord
 
 ANSWER = "All done."
 
@@ -119,6 +121,32 @@ def test_a_thread_of_a_foreign_graph_is_left_and_named_and_the_others_are_pruned
     data = json.loads(result.out)
     assert ([each["thread"] for each in data["pruned"]], list(data["refused"])) == (["t2", "t1"], ["foreign"])
     assert {thread: size["checkpoints"] for thread, size in usage(clew)[0].items()} == {"foreign": 3, "t1": 1, "t2": 1}
+
+
+def test_a_thread_without_checkpoints_is_listed_and_deleted(clew, two, folder):
+    async def remember():
+        async with open_saver(folder / ".clew/clew.db") as saver:
+            await thread_registry(saver).put(ThreadRecord(thread="empty"))
+            await saver.blobs.put("empty", b"a picture")
+
+    asyncio.run(remember())
+    assert usage(clew)[0]["empty"] == {"thread": "empty", "checkpoints": 0, "state": 0, "payloads": 9}
+    assert clew("prune", "empty", "--keep-latest").out == "nothing to prune\n"
+    assert clew("prune", "--older-than", "1h", "--delete").out == "nothing to prune\n"
+    result = clew("prune", "empty", "--delete")
+    assert (result.code, "deleted 0 checkpoints of 1 thread; freed 9 B" in result.out) == (0, True)
+    assert (list(usage(clew)[0]), clew("show", "empty").code) == (["t2", "t1"], 2)
+
+
+def test_a_thread_that_cannot_be_read_is_refused_or_deleted_and_the_others_are_pruned(clew, two, folder):
+    with closing(sqlite3.connect(folder / ".clew/clew.db")) as database, database:
+        database.execute("UPDATE checkpoints SET parent_checkpoint_id = x'c0' WHERE thread_id = 't2'")
+    result = clew("prune", "--keep-latest")
+    assert result.code == 1
+    assert result.err.startswith("clew: thread t2 holds a value that is damaged: restore")
+    assert usage(clew)[0]["t1"]["checkpoints"] == 1 < usage(clew)[0]["t2"]["checkpoints"]
+    assert clew("prune", "t2", "--delete").code == 0
+    assert list(usage(clew)[0]) == ["t1"]
 
 
 def test_json_tells_what_was_deleted_and_what_that_freed(clew, two):
