@@ -277,7 +277,8 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
         UsageError: the database is of a kind that clew does not know.
         CheckpointError: it cannot be opened.
     """
-    opened = open_saver(settings.database, secrets=_secrets(settings), patience=settings.db_wait)
+    full_sync, patience = settings.db_sync == "full", settings.db_wait
+    opened = open_saver(settings.database, secrets=_secrets(settings), full_sync=full_sync, patience=patience)
     async with opened as saver, telemetry(settings) as callbacks:
         yield Session(settings, saver, callbacks)
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from ..state.secrets import known_secrets, secret_settings
 from ..state.settings import load_settings
 from .durable import DurableSaver
 from .open import open_saver
@@ -15,5 +16,8 @@ from .open import open_saver
 async def saver() -> AsyncIterator[DurableSaver]:
     """The saver of the settings' database, which works in a thread of its own."""
     settings = await asyncio.to_thread(load_settings)
-    async with open_saver(settings.database, in_thread=True) as opened:
+    secrets = [*known_secrets(), *secret_settings(settings)]
+    full_sync, patience = settings.db_sync == "full", settings.db_wait
+    opening = open_saver(settings.database, secrets=secrets, full_sync=full_sync, in_thread=True, patience=patience)
+    async with opening as opened:
         yield opened

@@ -135,6 +135,9 @@ class Settings(ToolSettings):
     db_wait: NonNegativeFloat = 20.0
     """Seconds to wait for an SQLite database that another process has locked."""
 
+    db_sync: Literal["normal", "full"] = "normal"
+    """SQLite's `synchronous`: with `full` it waits for the disk at each commit, so that a power cut loses no step."""
+
     workspace: Path | None = None
     """Folder of a run's files; None for `<home>/workspaces/<thread>`."""
 
