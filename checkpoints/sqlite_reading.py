@@ -150,10 +150,11 @@ def search(
 def _metadata_condition(key: str, value: Any) -> tuple[str, list[Any]]:
     field = f'$."{key}"'
     if key == "run_id":
-        return "run_id = ?", [value]
+        return ("run_id IS NULL", []) if value is None else ("run_id = ?", [value])
     if isinstance(value, dict | list):
-        value = json.dumps(value, separators=(",", ":"))
-    return "json_extract(CAST(metadata AS TEXT), ?) IS ?", [field, value]
+        value = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    valid = "CASE WHEN json_valid(CAST(metadata AS TEXT)) THEN json_extract(CAST(metadata AS TEXT), ?) END"
+    return f"{valid} IS ?", [field, value]
 
 
 def read_delta_history(
