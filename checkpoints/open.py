@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from pathlib import Path
 
 from typing_extensions import TypedDict
@@ -81,11 +81,8 @@ async def _open_sqlite(
     database = SqliteDatabase(path, prepare, **options)
     blob_path = path if str(path) == IN_MEMORY else path.with_name(f"{path.name}-blobs")
     blob_file = SqliteDatabase(blob_path, prepare_blobs, optional=True, **options)
-    try:
+    async with aclosing(blob_file), aclosing(database):
         yield SqliteCheckpointSaver(database, blob_file, protection=guarded, channels=channels)
-    finally:
-        await database.aclose()
-        await blob_file.aclose()
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ import pytest
 from blockbuster import BlockingError, blockbuster_ctx
 from labyrinth import KNOWN, build, task, texts
 from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import END, START, StateGraph
 
 from clew.checkpoints.open import open_saver
@@ -119,6 +120,24 @@ async def test_a_long_listing_is_read_whole_and_in_order(tmp_path):
         assert len(older) == len(keys) - 50
 
 
+TOLD = [{"place": {"name": "Kréta"}}, {"ways": ["é", 1, None]}, {"note": "ü"}, {"note": None}]
+
+
+async def test_checkpoints_are_found_by_whatever_their_metadata_hold(tmp_path):
+    async with open_saver(tmp_path / "clew.db") as saver:
+        for number, metadata in enumerate([*TOLD, {"run_id": "r"}]):
+            await saver.aput(on(str(number)), empty_checkpoint(), metadata, {})
+
+        async def found(**conditions):
+            listed = [each.config["configurable"] async for each in saver.alist(None, filter=conditions)]
+            return sorted(place["thread_id"] for place in listed)
+
+        assert [await found(**metadata) for metadata in TOLD[:3]] == [["0"], ["1"], ["2"]]
+        assert await found(run_id="r") == ["4"]
+        assert await found(run_id=None) == ["0", "1", "2", "3"]
+        assert await found(run_id=None, note=None) == ["0", "1", "3"]
+
+
 async def use(path, **options):
     async with open_saver(path, states=KNOWN, **options) as saver:
         graph = build(saver)
@@ -143,3 +162,15 @@ async def test_nothing_is_left_open(tmp_path):
         thread.join(10)
     assert not any(thread.is_alive() for thread in ours)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clew.db", "clew.db-blobs"]
+
+
+async def test_the_file_of_payloads_is_closed_also_where_closing_the_other_one_fails(tmp_path):
+    async def fail():
+        async with open_saver(tmp_path / "clew.db", in_thread=True) as saver:
+            await saver.blobs.put("t", "text")
+            assert (tmp_path / "clew.db-blobs-wal").exists()
+            saver.database.close()
+
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        await fail()
+    assert not (tmp_path / "clew.db-blobs-wal").exists()
