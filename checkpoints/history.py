@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 
+from .address import address
 from .durable import DurableSaver
 from .stored_threads import threads_without_payloads
 from .stored_work import StoredWork, planner_tokens, read_stored
@@ -94,15 +94,11 @@ async def thread_history(saver: DurableSaver, thread: str, limit: int | None = N
     rows = ids[:limit]
     for parent, items in waiting.items():
         wanted = [item for item in items if _id(item) in rows]
-        before = await saver.aget_tuple(_place(thread, parent)) if parent and wanted else None
+        before = await saver.aget_tuple(address(thread, "", parent)) if parent and wanted else None
         found |= {_id(item): _step(item, before) for item in wanted}
     since = ids[len(rows)] if len(ids) > len(rows) else ""
     await read_stored(saver, thread, {row: found[row][1] for row in rows}, since=since)
     return [_with_work(*found[row]) for row in rows]
-
-
-def _place(thread: str, checkpoint: str) -> RunnableConfig:
-    return {"configurable": {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": checkpoint}}
 
 
 def _with_work(step: HistoryStep, work: StoredWork) -> HistoryStep:

@@ -27,6 +27,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from . import postgres_retention as retention
+from .address import address
 from .blobs import BlobStore
 from .channels import DeltaChannels
 from .durable import DurableSaver
@@ -153,7 +154,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
             if blobs:
                 await cursor.executemany(self.UPSERT_CHECKPOINT_BLOBS_SQL, blobs)
             await cursor.execute(self.UPSERT_CHECKPOINTS_SQL, row)
-        return retention.address(thread, namespace, checkpoint["id"])
+        return address(thread, namespace, checkpoint["id"])
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""

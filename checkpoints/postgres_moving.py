@@ -7,11 +7,12 @@ from contextlib import AbstractAsyncContextManager
 
 from psycopg.rows import tuple_row
 
+from .address import address
 from .database import Parameters, Row
 from .durable import DurableSaver
 from .journal import PENDING
 from .postgres_database import Connection, marked
-from .postgres_retention import WRITES, address
+from .postgres_retention import WRITES
 from .thread_packing import RECORD, beginning, stored_call, stored_checkpoint, stored_tasks
 from .thread_parts import Part
 from .unreadable import values_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from psycopg.types.json import Jsonb
 
+from .address import address
 from .durable import DurableSaver
 from .inbox import FORGET_INBOX
 from .journal import COPY_PENDING, FORGET_PRUNED, FORGET_THREAD
@@ -60,11 +60,6 @@ _BLOB = """INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, vers
 _DROP_UNUSED = """DELETE FROM checkpoint_blobs WHERE thread_id = %s AND (checkpoint_ns, channel, version) NOT IN (
     SELECT c.checkpoint_ns, v.key, v.value FROM checkpoints c
     CROSS JOIN LATERAL jsonb_each_text(c.checkpoint -> 'channel_versions') AS v WHERE c.thread_id = %s)"""
-
-
-def address(thread: str, namespace: str, checkpoint: str) -> RunnableConfig:
-    """The config that names one checkpoint."""
-    return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint}}
 
 
 def split(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -19,6 +19,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
+from .address import address
 from .blobs import BlobStore, release_inline, share_inline
 from .channels import DeltaChannels
 from .durable import DurableSaver
@@ -31,7 +32,6 @@ from .sqlite_reading import (
     PAGE,
     SIZES,
     THREADS,
-    address,
     read_delta_history,
     read_page,
     read_tuple,

@@ -9,9 +9,10 @@ from functools import partial
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
+from .address import address
 from .journal import PENDING
 from .sqlite_database import SqliteDatabase
-from .sqlite_reading import WRITES, address, read_tuple
+from .sqlite_reading import WRITES, read_tuple
 from .sqlite_retention import thread_nodes
 from .thread_packing import RECORD, beginning, stored_call, stored_checkpoint, stored_tasks
 from .thread_parts import Part

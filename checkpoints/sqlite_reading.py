@@ -19,6 +19,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
+from .address import address
 from .database import Row
 from .unreadable import UnreadableValue, check_columns, stored_value, values_of
 
@@ -63,11 +64,6 @@ WRITES = """SELECT checkpoint_ns, checkpoint_id, task_id, task_path, idx, channe
 
 INNER_MESSAGES = """SELECT checkpoint_id, task_path, type, value FROM writes
     WHERE thread_id = ? AND checkpoint_ns <> '' AND channel = 'messages' AND checkpoint_id > ? ORDER BY checkpoint_id"""
-
-
-def address(thread: str, namespace: str, checkpoint: str) -> RunnableConfig:
-    """The config that names one checkpoint."""
-    return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint}}
 
 
 def read_tuple(

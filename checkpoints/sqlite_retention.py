@@ -9,11 +9,12 @@ from typing import Any
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
+from .address import address
 from .channels import DeltaChannels
 from .inbox import FORGET_INBOX
 from .journal import COPY_PENDING, FORGET_PRUNED, FORGET_THREAD
 from .retention import Node, Pruning, missing_channels, plan_pruning, taken, with_full_values
-from .sqlite_reading import address, read_delta_history, read_tuple
+from .sqlite_reading import read_delta_history, read_tuple
 from .sqlite_writing import metadata_bytes
 from .unreadable import UnreadableValue, check_columns, values_of
 
