@@ -79,16 +79,6 @@ class SqliteDatabase:
             raise
         return connection
 
-    def _until_free(self, attempt: Callable[[], Result]) -> Result:
-        deadline = time.monotonic() + self._patience
-        while True:
-            try:
-                return attempt()
-            except sqlite3.OperationalError as error:
-                if primary_code(error) not in BUSY or time.monotonic() > deadline:
-                    raise
-            time.sleep(random.uniform(0.005, 0.05))
-
     def _attempt(self, work: Work[Result]) -> Result:
         with self._lock:
             if self._connection is None:
@@ -102,21 +92,26 @@ class SqliteDatabase:
             CheckpointError: the file cannot be read or written.
         """
         with sqlite_sentences(self.path):
-            return self._until_free(lambda: self._attempt(work))
+            waiting = _Waiting(self._patience)
+            while True:
+                try:
+                    return self._attempt(work)
+                except sqlite3.OperationalError as error:
+                    pause = waiting.pause(error)
+                time.sleep(pause)
 
     async def arun(self, work: Work[Result]) -> Result:
         """`run` without blocking the event loop while another process holds the lock."""
         if self._thread is not None:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self.run, work)
         with sqlite_sentences(self.path):
-            deadline = time.monotonic() + self._patience
+            waiting = _Waiting(self._patience)
             while True:
                 try:
                     return self._attempt(work)
                 except sqlite3.OperationalError as error:
-                    if primary_code(error) not in BUSY or time.monotonic() > deadline:
-                        raise
-                await asyncio.sleep(random.uniform(0.005, 0.05))
+                    pause = waiting.pause(error)
+                await asyncio.sleep(pause)
 
     async def fetch(self, query: str, parameters: Parameters = ()) -> list[Row]:
         """Run one query and return all its rows."""
@@ -142,8 +137,16 @@ class SqliteDatabase:
         Raises:
             CheckpointError: the file is in use for too long, or the disk has no room for the copy.
         """
-        await self.arun(lambda connection: connection.execute("VACUUM").fetchall())
-        await self.arun(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        await asyncio.to_thread(self._compact)
+
+    def _compact(self) -> None:
+        # A connection of its own: the event loop uses this one meanwhile, and waits for the lock between short tries.
+        apart = SqliteDatabase(self.path, patience=self._patience)
+        try:
+            apart.run(lambda connection: connection.execute("VACUUM").fetchall())
+            apart.run(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        finally:
+            apart.close()
 
     def close(self) -> None:
         """Close the connection and end the thread. Closing twice does nothing."""
@@ -170,6 +173,19 @@ class SqliteDatabase:
     def is_missing(self) -> bool:
         """Whether there is no file yet."""
         return self._connection is None and not Path(self.path).exists()
+
+
+class _Waiting:
+    """How long to wait for a lock that another process holds."""
+
+    def __init__(self, patience: float) -> None:
+        self._deadline = time.monotonic() + patience
+
+    def pause(self, error: sqlite3.OperationalError) -> float:
+        """Seconds until the next try; raises the error where that would not help, or was tried for too long."""
+        if primary_code(error) not in BUSY or time.monotonic() > self._deadline:
+            raise error
+        return random.uniform(0.005, 0.05)
 
 
 @contextmanager

@@ -174,3 +174,15 @@ async def test_the_file_of_payloads_is_closed_also_where_closing_the_other_one_f
     with pytest.raises(RuntimeError, match="after shutdown"):
         await fail()
     assert not (tmp_path / "clew.db-blobs-wal").exists()
+
+
+async def test_the_event_loop_goes_on_while_a_file_is_compacted(tmp_path):
+    async with open_saver(tmp_path / "clew.db") as saver:
+        await build(saver).ainvoke(task(), on("t"), durability="sync")
+        compaction, ticks = asyncio.create_task(saver.acompact()), 0
+        while not compaction.done():
+            await asyncio.sleep(0)
+            assert (await build(saver).aget_state(on("t"))).values
+            ticks += 1
+        await compaction
+    assert ticks > 1
