@@ -29,10 +29,12 @@ _ADD = """INSERT INTO blobs (digest, size, type, data) VALUES (?, ?, ?, ?) ON CO
     DO UPDATE SET type = excluded.type, data = excluded.data WHERE blobs.type <> excluded.type"""
 # The same content has the same kind, unless it was stored before there was a key, or were checksums.
 _USE = "INSERT INTO blob_uses (thread, digest) VALUES (?, ?) ON CONFLICT (thread, digest) DO NOTHING"
-_SHARE = """INSERT INTO blob_uses (thread, digest) SELECT ?, digest FROM blob_uses WHERE thread = ?
-    ON CONFLICT (thread, digest) DO NOTHING"""
 _END_USES = "DELETE FROM blob_uses WHERE thread = ?"
 _DROP_UNUSED = "DELETE FROM blobs WHERE NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.digest = blobs.digest)"
+SHARE = """INSERT INTO blob_uses (thread, digest) SELECT ?, digest FROM blob_uses WHERE thread = ?
+    ON CONFLICT (thread, digest) DO NOTHING"""
+"""Lets a thread use all payloads of another."""
+
 _LIST = """SELECT u.digest, b.size FROM blob_uses u JOIN blobs b ON b.digest = u.digest
     WHERE u.thread = ? ORDER BY u.digest"""
 _SIZES = "SELECT u.thread, sum(b.size) FROM blob_uses u JOIN blobs b ON b.digest = u.digest GROUP BY u.thread"
@@ -82,8 +84,8 @@ def release_inline(database: SqliteDatabase, thread: str) -> None:
 
 
 def share_inline(database: SqliteDatabase, source: str, target: str) -> None:
-    """`BlobStore.share` for the sync interface of SQLite."""
-    _write_inline(database, (_SHARE, (target, source)))
+    """Let a thread use all payloads of another."""
+    _write_inline(database, (SHARE, (target, source)))
 
 
 def _write_inline(database: SqliteDatabase, *statements: Statement) -> None:
@@ -154,11 +156,6 @@ class BlobStore:
     async def sizes(self) -> dict[str, int]:
         """The bytes of the payloads that each thread uses."""
         return {thread: int(size) for thread, size in await self._database.fetch(_SIZES)}
-
-    async def share(self, source: str, target: str) -> None:
-        """Let a thread use all payloads of another."""
-        if await self.references(source):
-            await self._database.write((_SHARE, (target, source)))
 
     async def release(self, thread: str) -> None:
         """End a thread's use of its payloads; those that no other thread uses are deleted."""

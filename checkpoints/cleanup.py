@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from ..state.errors import ThreadBusy, ThreadUnreadable
+from .arrival import clear_abandoned
 from .durable import DurableSaver
 from .retention import Strategy
 from .stored_threads import last_used, stored_threads
@@ -51,6 +52,7 @@ async def prune_threads(
         CheckpointError: the database cannot be read or written.
     """
     registry = thread_registry(saver)
+    await clear_abandoned(saver)
     done = Cleanup()
     for thread in await stored_threads(saver):
         if threads is not None and thread not in threads:

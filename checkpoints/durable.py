@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ class DurableSaver(BaseCheckpointSaver[Any]):
     """
 
     moving: Moving
-    """How whole threads leave the database."""
+    """How whole threads leave the database, come to it and multiply."""
 
     @abstractmethod
     async def aprune(
@@ -70,14 +70,6 @@ class DurableSaver(BaseCheckpointSaver[Any]):
     @abstractmethod
     async def anodes(self, thread: str) -> list[Node]:
         """The checkpoints of a thread, without their contents."""
-
-    @abstractmethod
-    async def aretain(self, thread: str, kept: Collection[Node], unanswered: Collection[Node] = ()) -> None:
-        """Delete every checkpoint of a thread but `kept`, which keep their state; `unanswered` lose their writes.
-
-        Raises:
-            ThreadUnreadable: it is of a graph whose reducers are not known; it stays as it was.
-        """
 
     @abstractmethod
     async def acompact(self) -> None:

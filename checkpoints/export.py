@@ -9,17 +9,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from ..state.errors import CheckpointError, UsageError
 from ..state.thread import ThreadRecord
-from .arrival import refuse_existing
+from .arrival import Settle, arriving
 from .durable import DurableSaver
-from .journal import RESTORE
 from .thread_file import ThreadReader, ThreadWriter
-from .thread_parts import Part, StoredCheckpoint
+from .thread_parts import Part
 from .threads import thread_registry
-from .versions import Versions
 
 
 async def export_thread(saver: DurableSaver, thread: str, path: Path) -> int:
@@ -54,26 +52,39 @@ async def export_thread(saver: DurableSaver, thread: str, path: Path) -> int:
         raise
 
 
-async def import_thread(saver: DurableSaver, path: Path, thread: str | None = None) -> str:
+async def import_thread(
+    saver: DurableSaver, path: Path, thread: str | None = None, *, settle: Settle | None = None
+) -> str:
     """Read a thread from a file, under its own id or another, and return that id.
+
+    The thread comes whole or not at all, also where the process is killed.
+
+    Args:
+        saver: the open database.
+        path: a file that `export_thread` wrote, or a pipe.
+        thread: id of the thread here; None for the one in the file.
+        settle: fits the record to where it comes, in a thread of its own.
 
     Raises:
         UsageError: the file cannot be read, is no export, or the thread exists.
         CheckpointError: the file is cut short, damaged, or encrypted with another key; nothing is imported.
+        ThreadBusy: another process is making a thread of that id.
     """
     with ExitStack() as stack:
         file = await asyncio.to_thread(stack.enter_context, _opened(path))
         reader = ThreadReader(file, saver.serde, path)
         beginning = await asyncio.to_thread(reader.check)
         target = thread or beginning["thread"]
-        await refuse_existing(saver, target)
-        try:
-            await _import(saver, reader, target)
-        except BaseException:
-            await saver.adelete_thread(target)
-            raise
-    if beginning["record"]:
-        await thread_registry(saver).put(ThreadRecord.model_validate({**beginning["record"], "thread": target}))
+        told = beginning["record"]
+        record = ThreadRecord.model_validate({**told, "thread": target}) if told else None
+        if settle:
+            record = await asyncio.to_thread(settle, record)
+        async with arriving(saver, target):
+            for part in reader.parts():
+                if part["part"] == "payload":
+                    await saver.blobs.put(target, part["payload"])
+            also = [thread_registry(saver).putting(record)] if record else []
+            await saver.moving.receive(target, reader.parts, *also)
     return target
 
 
@@ -114,28 +125,3 @@ async def _write(saver: DurableSaver, thread: str, writer: ThreadWriter, path: P
 
 def _unwritable(path: Path, error: OSError) -> CheckpointError:
     return CheckpointError(f"{path} could not be written ({error.strerror}): free some space or give a file elsewhere")
-
-
-async def _import(saver: DurableSaver, reader: ThreadReader, thread: str) -> None:
-    versions = Versions(saver)
-    for part in reader.parts():
-        if part["part"] == "payload":
-            await saver.blobs.put(thread, part["payload"])
-        elif part["part"] == "call":
-            result = (None, None) if part["result"] is None else saver.serde.dumps_typed(part["result"])
-            call = (part["namespace"], part["checkpoint"], part["task"], part["call"], part["status"])
-            await saver.database.write((RESTORE, (thread, *call, *result)))
-        elif part["part"] == "checkpoint":
-            await _import_checkpoint(saver, part, thread, versions)
-
-
-async def _import_checkpoint(saver: DurableSaver, part: StoredCheckpoint, thread: str, versions: Versions) -> None:
-    place = {"thread_id": thread, "checkpoint_ns": part["namespace"]}
-    checkpoint = versions.adopt(part["namespace"], part["parent"], cast(Any, part["checkpoint"]))
-    before: Any = {"configurable": {**place, "checkpoint_id": part["parent"]}}
-    await saver.aput(before, checkpoint, cast(Any, part["metadata"]), checkpoint["channel_versions"])
-    for task in part["tasks"]:
-        config: Any = {"configurable": {**place, "checkpoint_id": checkpoint["id"]}}
-        config["metadata"] = {"run_id": task["run_id"]}
-        writes = [(write["channel"], write["value"]) for write in task["writes"]]
-        await saver.aput_writes(config, writes, task["task"], task["path"])

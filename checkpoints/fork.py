@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Collection
+from functools import partial
+
 from ..state.errors import UsageError
-from .arrival import refuse_existing
+from .arrival import Settle, arriving
 from .durable import DurableSaver
 from .journal import PENDING
-from .retention import chain
+from .moving import Choice
+from .retention import Node, chain
 from .threads import thread_registry
 
 
-async def fork_thread(saver: DurableSaver, source: str, target: str, at: str | None = None) -> None:
+async def fork_thread(
+    saver: DurableSaver, source: str, target: str, at: str | None = None, *, settle: Settle | None = None
+) -> None:
     """Begin a new thread at a checkpoint of another; None for its newest, as it stands, questions included.
 
-    From an older checkpoint the new thread goes on as if nothing had been done after it.
+    From an older checkpoint the new thread goes on as if nothing had been done after it. The new thread comes whole or
+    not at all, also where the process is killed.
+
+    Args:
+        saver: the open database.
+        source: the other thread, which may be running.
+        target: id of the new one.
+        at: id of the checkpoint.
+        settle: fits the record to the new thread, in a thread of its own.
 
     Raises:
         UsageError: there is no such thread or checkpoint, or the new thread exists.
+        ThreadBusy: another process is making a thread of that id.
     """
-    outer = {node.id: node for node in await saver.anodes(source) if not node.namespace}
-    if not outer:
-        await thread_registry(saver).get(source)
+    registry = thread_registry(saver)
+    record = await registry.find(source) if await saver.anodes(source) else await registry.get(source)
+    record = record and record.model_copy(update={"thread": target})
+    if settle:
+        record = await asyncio.to_thread(settle, record)
+    async with arriving(saver, target):
+        await saver.moving.fork(
+            source, target, partial(_choose, source, at), *([registry.putting(record)] if record else [])
+        )
+
+
+def _choose(source: str, at: str | None, nodes: Collection[Node]) -> Choice:
+    outer = {node.id: node for node in nodes if not node.namespace}
     at = at or max(outer, default="")
     if at not in outer:
         raise UsageError(f"no checkpoint {at} in thread {source}: `clew history {source}` lists them")
-    await refuse_existing(saver, target)
-    await saver.acopy_thread(source, target)
-    tip = outer[at]
-    line = {node.id for node in chain(outer.values(), tip)}
+    line = {node.id for node in chain(outer.values(), outer[at])}
     is_newest = not any(node.parent == at for node in outer.values())
     calls = line if is_newest else line - {at}
-    nodes = await saver.anodes(target)
     kept = [node for node in nodes if (node.root in calls if node.namespace else node.id in line)]
-    await saver.aretain(target, kept, () if is_newest else [node for node in kept if node == tip])
-    await _copy_record(saver, source, target)
+    return Choice(kept, [] if is_newest else [outer[at]])
 
 
 async def refuse_cut_off(saver: DurableSaver, thread: str, checkpoint: str) -> None:
@@ -57,9 +78,3 @@ async def refuse_cut_off(saver: DurableSaver, thread: str, checkpoint: str) -> N
             f"checkpoint {checkpoint} was left with calls that were begun, and a copy would make them again: fork it"
             " to a new thread (--to NEW), which knows of them"
         )
-
-
-async def _copy_record(saver: DurableSaver, source: str, target: str) -> None:
-    registry = thread_registry(saver)
-    if record := await registry.find(source):
-        await registry.put(record.model_copy(update={"thread": target}))

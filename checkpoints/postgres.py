@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 from datetime import datetime
@@ -28,10 +28,10 @@ from psycopg.types.json import Jsonb
 
 from . import postgres_retention as retention
 from .address import address
-from .blobs import BlobStore
+from .blobs import SHARE, BlobStore
 from .channels import DeltaChannels
 from .durable import DurableSaver
-from .postgres_database import Connection, Pool, PostgresDatabase, postgres_sentences
+from .postgres_database import Connection, Pool, PostgresDatabase, marked, postgres_sentences
 from .postgres_moving import PostgresMoving
 from .retention import Node, keep, plan_pruning
 from .serializer import Protection
@@ -178,7 +178,7 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
         """Copy all checkpoints of a thread to a new one, which may use its payloads too."""
         async with self._whole(target_thread_id) as connection:
             await retention.copy_thread(connection, source_thread_id, target_thread_id)
-        await self.blobs.share(source_thread_id, target_thread_id)
+            await connection.execute(marked(SHARE), (target_thread_id, source_thread_id))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete what some runs made (by `metadata.run_id`); what other runs built on it keeps its state."""
@@ -218,14 +218,6 @@ class PostgresCheckpointSaver(AsyncPostgresSaver, DurableSaver):
         async with self._cursor() as cursor:
             await cursor.execute(retention.NODES, (thread,))
             return [Node(**row) for row in await cursor.fetchall()]
-
-    async def aretain(self, thread: str, kept: Collection[Node], unanswered: Collection[Node] = ()) -> None:
-        """Delete every checkpoint of a thread but `kept`, which keep their state; `unanswered` lose their writes."""
-        async with self._whole(thread) as connection:
-            pruning = plan_pruning(await self.anodes(thread), kept, unanswered)
-            await retention.carry_out(self, connection, thread, pruning)
-            await retention.delete_writes(connection, thread, unanswered)
-            await retention.forget_pruned(connection, thread)
 
     async def acompact(self) -> None:
         """Nothing: the server's autovacuum does it."""

@@ -73,7 +73,7 @@ async def open_pool(url: str) -> AsyncIterator[Pool]:
     try:
         conninfo_to_dict(url)
     except errors.ProgrammingError as error:
-        raise UsageError(f"the URL of the database is malformed: {_first_line(error)}") from error
+        raise UsageError(f"the URL of the database is malformed: {first_line(error)}") from error
     with postgres_sentences():
         async with await AsyncConnection.connect(url, autocommit=True) as connection:
             await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
@@ -102,11 +102,11 @@ def postgres_sentences() -> Iterator[None]:
     except errors.DiskFull as error:
         raise CheckpointError("the database's disk is full: free some space, nothing was lost") from error
     except (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction) as error:
-        raise CheckpointError(f"the database may not be written: {_first_line(error)}") from error
+        raise CheckpointError(f"the database may not be written: {first_line(error)}") from error
     except (OperationalError, PoolTimeout) as error:
         if isinstance(error, errors.SerializationFailure | errors.DeadlockDetected):
             raise
-        raise CheckpointError(f"the database cannot be reached: {_first_line(error)}") from error
+        raise CheckpointError(f"the database cannot be reached: {first_line(error)}") from error
 
 
 def marked(query: str) -> bytes:
@@ -114,5 +114,6 @@ def marked(query: str) -> bytes:
     return query.replace("?", "%s").encode()
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error says, without what the server adds."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

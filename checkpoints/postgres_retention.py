@@ -13,7 +13,7 @@ from .durable import DurableSaver
 from .inbox import FORGET_INBOX
 from .journal import COPY_PENDING, FORGET_PRUNED, FORGET_THREAD
 from .postgres_database import Connection, marked
-from .retention import Node, Pruning, missing_channels, taken, with_full_values
+from .retention import Node, Pruning, missing_channels, plan_pruning, taken, with_full_values
 
 NODES = """SELECT checkpoint_ns AS namespace, checkpoint_id AS id, parent_checkpoint_id AS parent,
     metadata -> 'parents' ->> '' AS root FROM checkpoints WHERE thread_id = %s"""
@@ -99,6 +99,19 @@ async def copy_thread(connection: Connection, source: str, target: str) -> None:
 async def forget_pruned(connection: Connection, thread: str) -> None:
     """Delete what the journal knows of calls whose checkpoints are gone."""
     await connection.execute(marked(FORGET_PRUNED), (thread,))
+
+
+async def keep_only(
+    saver: DurableSaver,
+    connection: Connection,
+    thread: str,
+    kept: Collection[Node],
+    unanswered: Collection[Node] = (),
+) -> None:
+    """Delete every checkpoint of a thread but these, with its calls in the journal, and the writes of `unanswered`."""
+    await carry_out(saver, connection, thread, plan_pruning(await saver.anodes(thread), kept, unanswered))
+    await delete_writes(connection, thread, unanswered)
+    await forget_pruned(connection, thread)
 
 
 async def untouched(

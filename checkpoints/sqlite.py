@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from sqlite3 import Connection
@@ -70,7 +70,7 @@ class SqliteCheckpointSaver(DurableSaver):
         self.database = database
         self.blobs = BlobStore(blob_file, protection)
         self.channels = channels
-        self.moving = SqliteMoving(database, protection.serde)
+        self.moving = SqliteMoving(self, database, blob_file, protection.redactor)
         self._blob_file = blob_file
         self._redactor = protection.redactor
 
@@ -179,13 +179,15 @@ class SqliteCheckpointSaver(DurableSaver):
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy all checkpoints of a thread to a new one, which may use its payloads too."""
-        self.database.run(self._in_transaction(copy_thread, source_thread_id, target_thread_id))
-        share_inline(self._blob_file, source_thread_id, target_thread_id)
+        self.database.run(self._in_transaction(self._copy, source_thread_id, target_thread_id))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """`copy_thread`, async."""
-        await self.database.arun(self._in_transaction(copy_thread, source_thread_id, target_thread_id))
-        await self.blobs.share(source_thread_id, target_thread_id)
+        await self.database.arun(self._in_transaction(self._copy, source_thread_id, target_thread_id))
+
+    def _copy(self, connection: Connection, source: str, target: str) -> None:
+        copy_thread(connection, source, target)
+        share_inline(self._blob_file, source, target)
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete what some runs made (by `metadata.run_id`); what other runs built on it keeps its state."""
@@ -234,10 +236,6 @@ class SqliteCheckpointSaver(DurableSaver):
     async def anodes(self, thread: str) -> builtins.list[Node]:
         """The checkpoints of a thread, without their contents."""
         return await self.database.arun(partial(thread_nodes, thread=thread))
-
-    async def aretain(self, thread: str, kept: Collection[Node], unanswered: Collection[Node] = ()) -> None:
-        """Delete every checkpoint of a thread but `kept`, which keep their state; `unanswered` lose their writes."""
-        await self.database.arun(self._in_transaction(keep_only, self.serde, self.channels, thread, kept, unanswered))
 
     async def acompact(self) -> None:
         """Give the space of what was deleted back to the disk. Other processes wait meanwhile."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -75,7 +76,7 @@ def insert_writes(connection: sqlite3.Connection, writes: Sequence[tuple[str, An
     if len(rows) <= _MANY:
         connection.execute(_insert_writes(special, len(rows)), [value for row in rows for value in row])
         return
-    with transaction(connection):
+    with nullcontext() if connection.in_transaction else transaction(connection):
         connection.executemany(_insert_writes(special, 1), rows)
 
 

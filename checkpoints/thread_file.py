@@ -125,7 +125,7 @@ class ThreadReader:
             if CIPHER_MARK in kind:
                 raise CheckpointError(f"{KEY_VARIABLE} is not the key of {self._path}: give the right one") from error
             self._refuse_content(error)
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             self._refuse_content(error)
 
     def _refuse_others(self, magic: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import ToolMessage
@@ -51,6 +52,11 @@ class CheckpointFacts(TypedDict):
 _FACTS: TypeAdapter[CheckpointFacts] = TypeAdapter(CheckpointFacts)
 
 
+def _searchable(metadata: dict[str, Any]) -> CheckpointFacts:
+    json.dumps(metadata, allow_nan=False)
+    return _FACTS.validate_python(metadata)
+
+
 @_exact
 class StoredWrite(TypedDict):
     """One value that a task wrote."""
@@ -77,7 +83,7 @@ class StoredCheckpoint(TypedDict):
     namespace: Text
     parent: Text | None
     checkpoint: CheckpointState
-    metadata: Annotated[dict[str, JsonValue], AfterValidator(_FACTS.validate_python)]
+    metadata: Annotated[dict[str, JsonValue], AfterValidator(_searchable)]
     tasks: list[StoredTask]
 
 

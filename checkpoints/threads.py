@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from ..state.errors import ThreadUnreadable, UsageError
 from ..state.thread import ThreadRecord
+from .database import Statement
 from .durable import DurableSaver
 from .leases import Holder, find_holder, hold
 from .unreadable import stored_value, values_of
@@ -30,9 +31,13 @@ class ThreadRegistry:
 
     async def put(self, record: ThreadRecord) -> None:
         """Keep a record, in place of the thread's earlier one; `updated` becomes the present time."""
+        await self._database.write(self.putting(record))
+
+    def putting(self, record: ThreadRecord) -> Statement:
+        """The statement by which a transaction does what `put` does."""
         record = record.model_copy(update={"updated": datetime.now(UTC)})
         values = self._store.serde.dumps_typed(record.model_dump(mode="json"))
-        await self._database.write((_PUT, (record.thread, record.updated.isoformat(), *values)))
+        return _PUT, (record.thread, record.updated.isoformat(), *values)
 
     async def get(self, thread: str) -> ThreadRecord:
         """The record of a thread.
@@ -67,13 +72,13 @@ class ThreadRegistry:
         return [found for found in await self._all() if isinstance(found, ThreadUnreadable)]
 
     async def delete(self, thread: str) -> None:
-        """Delete a thread: its record, its checkpoints and its blobs, readable or not.
+        """Delete a thread: its record, its checkpoints and its blobs, readable or not, with a record or without.
 
         Raises:
             UsageError: there is no such thread.
             ThreadBusy: a live process is running it.
         """
-        if thread not in await self.names():
+        if thread not in await self.names() and not await self._store.anodes(thread):
             raise await self._unknown(thread)
         async with self.lease(thread, "a deletion"):
             await self._store.adelete_thread(thread)

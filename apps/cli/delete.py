@@ -21,7 +21,8 @@ def run(arguments: Namespace) -> int:
 async def _delete(arguments: Namespace) -> str:
     async with open_session(load_settings(db=arguments.db)) as session:
         try:
-            place = str((await session.registry.get(arguments.thread)).workspace)
+            record = await session.registry.find(arguments.thread)
+            place = str(record.workspace) if record else "its workspace, which no record tells"
         except ThreadUnreadable:
             place = "its workspace, which its record no longer tells"
         copies = await working_copies(session, [arguments.thread])

@@ -165,6 +165,14 @@ async def test_a_sound_frame_with_anything_in_it_is_refused(target, tmp_path, co
     await refused(target, tmp_path / "foreign", rewritten(Anything(), [{"part": "thread"}]))
 
 
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+async def test_a_number_that_is_no_json_is_refused_where_the_database_looks_into_json(whole, target, tmp_path, number):
+    parts = list(ThreadReader(io.BytesIO(whole), target.serde, tmp_path / "t.clew").parts())
+    parts[1]["metadata"]["score"] = {"of": [number]}
+    error = await refused(target, tmp_path / "foreign", rewritten(target.serde, parts))
+    assert "holds what is no part of a thread" in str(error)
+
+
 @pytest.mark.parametrize("begin", [b"", MAGIC[:-4], b"something else", b"\0" * 100])
 async def test_a_file_that_begins_otherwise_is_no_thread(target, tmp_path, begin):
     error = await refused(target, tmp_path / "other", begin)

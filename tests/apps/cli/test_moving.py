@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -8,7 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from labyrinth import build, task
 
+from clew.checkpoints.export import export_thread
+from clew.checkpoints.open import open_saver
 from clew.checkpoints.thread_file import MAGIC
 
 COLOUR = ("ask_human", {"inquire": "Which colour?"})
@@ -112,6 +116,24 @@ def test_a_file_that_is_not_whole_is_refused_with_code_1_and_leaves_nothing(clew
     assert (result.code, result.out) == (1, "")
     assert result.err == "clew: half.clew is cut short or damaged: export the thread again\n"
     assert clew("show", "t2").code == 2
+
+
+async def without_a_record(folder):
+    """A file with a thread that a graph of somebody else's made, and the same thread in a database."""
+    async with open_saver(folder / "made.db") as saver:
+        await build(saver).ainvoke(task(), {"configurable": {"thread_id": "t2"}}, durability="sync")
+        await export_thread(saver, "t2", folder / "t2.clew")
+
+
+def test_a_thread_without_a_record_is_not_imported_half_but_can_be_deleted(clew, waiting, folder):
+    asyncio.run(without_a_record(folder))
+    result = clew("import", "t2.clew")
+    assert (result.code, result.out) == (2, "")
+    assert "the thread has no record of how it was begun, so clew cannot run it" in result.err
+    clew("export", waiting)
+    assert clew("import", "t1.clew", "--thread", "t2").code == 0
+    assert clew("delete", "t2", "--db", "made.db").code == 0
+    assert clew("delete", "t2", "--db", "made.db").code == 2
 
 
 @pytest.fixture
