@@ -76,7 +76,10 @@ async def open_pool(url: str) -> AsyncIterator[Pool]:
         raise UsageError(f"the URL of the database is malformed: {first_line(error)}") from error
     with postgres_sentences():
         async with await AsyncConnection.connect(url, autocommit=True) as connection:
-            await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            # To ask for a schema that is there would take the right to make one.
+            found = await connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", (SCHEMA,))
+            if await found.fetchone() == (False,):
+                await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     pool: Pool = AsyncConnectionPool(
         url,
         connection_class=AsyncConnection[dict[str, Any]],

@@ -33,10 +33,19 @@ async def postgres_plan_library(saver: DurableSaver, *, patience: float) -> Plan
     assert isinstance(database, PostgresDatabase)
     exclusive = _advisory_lock(database, patience)
     store = AsyncPostgresStore(database.pool)
-    with postgres_sentences():
-        async with exclusive():
-            await store.setup()
+    if not await _is_ready(database):
+        with postgres_sentences():
+            async with exclusive():
+                await store.setup()
     return PlanLibrary(store, serde=saver.serde, exclusive=exclusive)
+
+
+async def _is_ready(database: PostgresDatabase) -> bool:
+    # Setting up a store that is there would take the right to make tables.
+    if await database.fetch("SELECT to_regclass('store_migrations') IS NULL") == [(True,)]:
+        return False
+    newest = await database.fetch("SELECT max(v) FROM store_migrations")
+    return newest == [(len(AsyncPostgresStore.MIGRATIONS) - 1,)]
 
 
 def _advisory_lock(database: PostgresDatabase, patience: float) -> Exclusive:
