@@ -9,7 +9,7 @@ from clew.checkpoints.open import open_saver
 from clew.checkpoints.open_plans import open_plan_library
 from clew.checkpoints.threads import thread_registry
 from clew.state.errors import CheckpointError
-from clew.state.plan import Plan
+from clew.state.plan import Plan, PlanStep
 from clew.state.thread import ThreadRecord
 
 pytestmark = pytest.mark.needs("initdb")
@@ -46,5 +46,5 @@ async def test_a_role_that_may_make_nothing_works_in_a_database_that_another_one
         await thread_registry(saver).delete("t")
         assert await thread_registry(saver).list() == []
     async with open_plan_library(guest_url) as library:
-        await library.put(Plan(id="p", title="Out"))
+        await library.put(Plan(id="p", title="Out", steps=[PlanStep(id="s1", text="walk")]))
         assert [entry.plan.id for entry in await library.list()] == ["p"]
