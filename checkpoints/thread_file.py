@@ -16,7 +16,7 @@ from ..state.errors import CheckpointError, UsageError
 from ..state.thread import ThreadRecord
 from .encryption import CIPHER_MARK, KEY_VARIABLE
 from .serializer import CHECKSUM_MARK
-from .thread_parts import PART, Beginning, Ending, Part
+from .thread_parts import Beginning, Ending, Part, part_adapter
 from .unreadable import UnreadableValue
 
 MAGIC = b"clew thread 2\n"
@@ -115,7 +115,7 @@ class ThreadReader:
             kind, data = ormsgpack.unpackb(frame)
             if not isinstance(kind, str) or kind.partition(CHECKSUM_MARK)[0] not in KINDS:
                 self._refuse_content()
-            part = PART.validate_python(self._serde.loads_typed((kind, data)))
+            part = part_adapter().validate_python(self._serde.loads_typed((kind, data)))
             if part["part"] == "thread" and part["record"]:
                 ThreadRecord.model_validate(part["record"])
             return part

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import ToolMessage
@@ -49,12 +50,14 @@ class CheckpointFacts(TypedDict):
     counters_since_delta_snapshot: NotRequired[dict[str, list[int]]]
 
 
-_FACTS: TypeAdapter[CheckpointFacts] = TypeAdapter(CheckpointFacts)
-
-
 def _searchable(metadata: dict[str, Any]) -> CheckpointFacts:
     json.dumps(metadata, allow_nan=False)
-    return _FACTS.validate_python(metadata)
+    return _facts_adapter().validate_python(metadata)
+
+
+@cache
+def _facts_adapter() -> TypeAdapter[CheckpointFacts]:
+    return TypeAdapter(CheckpointFacts)
 
 
 @_exact
@@ -117,5 +120,9 @@ class Ending(TypedDict):
 
 
 Part = Beginning | StoredCheckpoint | StoredCall | StoredPayload
-PART: TypeAdapter[Part | Ending] = TypeAdapter(Annotated[Part | Ending, Field(discriminator="part")])
-"""Tells whether a value is a part, and which."""
+
+
+@cache
+def part_adapter() -> TypeAdapter[Part | Ending]:
+    """Tells whether a value is a part, and which; made at its first use, since it takes some milliseconds."""
+    return TypeAdapter(Annotated[Part | Ending, Field(discriminator="part")])
