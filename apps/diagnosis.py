@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..checkpoints.encryption import KEY_VARIABLE
-from ..checkpoints.open import open_saver
+from ..checkpoints.open import is_missing, open_saver, sqlite_path
 from ..checkpoints.serializer import protection
 from ..checkpoints.threads import thread_registry
 from ..graphs.specs import flow_agents
@@ -102,6 +102,8 @@ def _named(settings: Settings) -> list[Finding]:
 async def _database(settings: Settings) -> Finding:
     place = settings.database.rpartition("@")[2]
     try:
+        if await asyncio.to_thread(is_missing, settings.database):
+            return await asyncio.to_thread(_database_to_come, settings)
         async with open_saver(settings.database, patience=settings.db_wait) as saver:
             registry = thread_registry(saver)
             threads, unreadable = await registry.names(), await registry.unreadable()
@@ -109,6 +111,12 @@ async def _database(settings: Settings) -> Finding:
         return Finding("database", False, place, str(error))
     remedy = "; ".join(map(str, unreadable))
     return Finding("database", True, f"{place}, {len(threads)} threads", remedy)
+
+
+def _database_to_come(settings: Settings) -> Finding:
+    path = sqlite_path(settings.database)
+    found = _folder("database", path.parent, "set CLEW_DB to a file in a folder that you may write to")
+    return found._replace(state=f"{path}, which the first run makes")
 
 
 def _folder(subject: str, folder: Path, remedy: str) -> Finding:

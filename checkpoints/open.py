@@ -104,6 +104,23 @@ def is_postgres(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
+def is_missing(url: str | Path) -> bool:
+    """Whether the URL names an SQLite file that is not there. It blocks as long as a look at a folder does.
+
+    Raises:
+        UsageError: see `sqlite_path`.
+    """
+    if is_postgres(str(url)):
+        return False
+    try:
+        sqlite_path(url).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # opening it will say what is wrong
+        return False
+    return False
+
+
 def sqlite_path(url: str | Path) -> Path:
     """The file that a path or a `sqlite:` URL names.
 

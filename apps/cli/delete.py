@@ -6,9 +6,8 @@ import asyncio
 from argparse import Namespace
 
 from ...state.errors import ThreadUnreadable
-from ...state.settings import load_settings
-from ..session import open_session
 from ..working_copies import remove_working_copies, working_copies
+from .existing import open_existing
 
 
 def run(arguments: Namespace) -> int:
@@ -19,7 +18,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _delete(arguments: Namespace) -> str:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         try:
             record = await session.registry.find(arguments.thread)
             place = str(record.workspace) if record else "its workspace, which no record tells"

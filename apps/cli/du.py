@@ -8,8 +8,7 @@ from argparse import Namespace
 from dataclasses import asdict
 
 from ...checkpoints.history import ThreadSize, disk_usage
-from ...state.settings import load_settings
-from ..session import open_session
+from .existing import open_existing
 from .report import size_text
 from .table import print_table
 
@@ -30,7 +29,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _sizes(arguments: Namespace) -> list[ThreadSize]:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         return await disk_usage(session.saver)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from ...checkpoints.export import export_thread
 from ...state.errors import UsageError
-from ...state.settings import folder_name, load_settings
+from ...state.settings import folder_name
 from ...state.trajectory import Trajectory, write_trajectory
-from ..session import open_session
 from ..trajectories import thread_trajectory
+from .existing import open_existing
 from .report import plural, size_text
 
 
@@ -49,10 +49,10 @@ def _export_trajectory(arguments: Namespace, file: Path) -> int:
 
 
 async def _trajectory(arguments: Namespace) -> Trajectory:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         return await thread_trajectory(session, await session.registry.get(arguments.thread))
 
 
 async def _export(arguments: Namespace, file: Path) -> int:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         return await export_thread(session.saver, arguments.thread, file)

@@ -6,13 +6,12 @@ import asyncio
 import json
 from argparse import Namespace
 
-from ...state.settings import load_settings
 from ...state.thread import ThreadRecord
 from ..history import find_checkpoint
 from ..moving import fork_to
-from ..session import open_session
 from ..view import ThreadView
 from .closing import command
+from .existing import open_existing
 from .threads import standing, thread_data
 
 
@@ -33,7 +32,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _fork(arguments: Namespace) -> tuple[ThreadRecord, ThreadView]:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         record = await session.registry.get(arguments.thread)
         checkpoint = await find_checkpoint(session.saver, record.thread, arguments.at)
         if arguments.to is None:

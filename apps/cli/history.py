@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...checkpoints.history import HistoryStep, thread_history
-from ...state.settings import load_settings
 from ..history import step_data
-from ..session import open_session
+from .existing import open_existing
 from .report import brief, size_text
 from .table import print_table
 
@@ -30,7 +29,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _steps(arguments: Namespace) -> list[HistoryStep]:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         record = await session.registry.get(arguments.thread)
         return await thread_history(session.saver, record.thread, arguments.limit)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from argparse import Namespace
 
-from ...state.settings import load_settings
 from ..control import ask_thread
-from ..session import open_session
+from .existing import open_existing
 
 
 def run(arguments: Namespace) -> int:
@@ -17,5 +16,5 @@ def run(arguments: Namespace) -> int:
 
 
 async def _pause(arguments: Namespace) -> str:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         return await ask_thread(session, arguments.thread, "pause")

@@ -8,6 +8,7 @@ from argparse import Namespace
 from ...checkpoints.open_plans import list_plans
 from ...checkpoints.plans import PlanEntry
 from ...state.settings import load_settings
+from .existing import refuse_missing
 from .report import brief
 from .table import print_table
 
@@ -27,6 +28,7 @@ def run(arguments: Namespace) -> int:
 
 async def _entries(arguments: Namespace) -> list[PlanEntry]:
     settings = load_settings(db=arguments.db)
+    refuse_missing(arguments)
     return await list_plans(settings.database, patience=settings.db_wait)
 
 

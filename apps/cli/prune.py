@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 
 from ...checkpoints.retention import Strategy
 from ...state.errors import UsageError
-from ...state.settings import load_settings
 from ..pruning import PruningResult, Rule, ThreadPruning, foresee, prune, pruning_data
-from ..session import open_session
+from .existing import open_existing
 from .report import plural, size_text
 from .table import print_table
 
@@ -57,12 +56,12 @@ def _rule(arguments: Namespace) -> Rule:
 
 
 async def _foresee(arguments: Namespace, rule: Rule) -> list[ThreadPruning]:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         return await foresee(session, rule)
 
 
 async def _prune(arguments: Namespace, rule: Rule, foreseen: Sequence[ThreadPruning]) -> PruningResult:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         return await prune(session, rule, foreseen)
 
 

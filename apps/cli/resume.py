@@ -17,12 +17,13 @@ from ...state.thread import ThreadRecord
 from ..answers import match_answers, raise_limits
 from ..decisions import Flags, decide
 from ..log import logging_to
-from ..session import HUB, PLAN, Session, open_session
+from ..session import HUB, PLAN, Session
 from ..task import task_input
 from ..view import ThreadView
 from .begin import overridden, seen_by_people
 from .closing import command
 from .converse import Conversation
+from .existing import open_existing
 from .limits import LIMIT_FLAGS, flag_of, given_limits
 
 CONTINUED = frozenset({"limit", "stuck", "error", "cancelled"})
@@ -37,7 +38,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _run(arguments: Namespace, settings: Settings) -> int:
-    async with open_session(settings) as session:
+    async with open_existing(arguments, settings) as session:
         record = overridden(await session.registry.get(arguments.thread), arguments)
         view = await session.view(record)
         if view.status == "running":

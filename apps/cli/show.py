@@ -14,15 +14,16 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage, messages
 
 from ...state.errors import UsageError
 from ...state.metrics import subtask_metrics
-from ...state.settings import folder_name, load_settings
+from ...state.settings import folder_name
 from ...state.thread import ThreadRecord
 from ..children import child_runs
-from ..session import HUB, PLAN, Session, open_session
+from ..session import HUB, PLAN, Session
 from ..trail import run_title, thread_trail
 from ..trail_page import trail_page
 from ..view import ThreadView
 from .arguments import DEFAULT_FILE
 from .closing import command, how_to_answer
+from .existing import open_existing
 from .plan_table import COLUMNS, plan_rows
 from .report import brief, plural, question_lines, usage_text
 from .table import print_table
@@ -52,7 +53,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _show(arguments: Namespace) -> int:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         found = await _read(session, arguments.thread)
         if arguments.html is not None:
             print(f"wrote {await _write_trail(session, arguments.html, *found)}")

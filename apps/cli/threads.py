@@ -10,10 +10,9 @@ from typing import Any
 
 from ...state.errors import ThreadUnreadable
 from ...state.limits import Budget
-from ...state.settings import load_settings
 from ...state.thread import ThreadRecord
-from ..session import open_session
 from ..view import ThreadView
+from .existing import open_existing
 from .report import brief
 from .table import print_table
 
@@ -37,7 +36,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _threads(arguments: Namespace) -> tuple[list[tuple[ThreadRecord, ThreadView]], list[ThreadUnreadable]]:
-    async with open_session(load_settings(db=arguments.db)) as session:
+    async with open_existing(arguments) as session:
         found, unreadable = [], await session.registry.unreadable()
         for record in await session.registry.list():
             try:

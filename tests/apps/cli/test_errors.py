@@ -73,6 +73,32 @@ def test_a_database_of_another_program_keeps_what_it_has(clew, run, folder, vers
     assert (folder / "x.db").read_bytes() == before
 
 
+READING = (
+    *COMMANDS,
+    *(["show", "t1"], ["export", "t1"], ["delete", "t1"], ["fork", "t1", "--at", "1"], ["plans"]),
+    *(["pause", "t1"], ["stop", "t1"], ["say", "t1", "hello"]),
+)
+
+
+@pytest.mark.parametrize("place", ["typo/x.db", "x.db", "sqlite:///x.db", "file/x.db"])
+def test_a_database_that_is_named_and_not_there_is_told_and_not_made(clew, folder, place):
+    (folder / "file").write_text("a file")
+    for command in READING:
+        assert_refused(clew(*command, "--db", place), f"there is no database {place}: check its name", code=2)
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+def test_without_a_database_there_are_no_threads_and_none_is_made(clew, folder, monkeypatch):
+    for name in (None, "typo/x.db"):
+        if name:
+            monkeypatch.setenv("CLEW_DB", name)
+        assert (clew("threads").code, "no threads yet" in clew("threads").out) == (0, True)
+        assert (clew("plans").code, clew("du").code, clew("prune", "--keep-latest").out) == (0, 0, "nothing to prune\n")
+        assert_refused(clew("show", "t1"), "no thread t1: `clew threads` lists them", code=2)
+        assert "which the first run makes" in clew("doctor").out
+    assert list(folder.iterdir()) == []
+
+
 def test_a_folder_or_a_file_in_the_way_is_told(run, folder):
     (folder / "inn").mkdir()
     (folder / "file").write_text("a file")
@@ -146,11 +172,6 @@ def test_plans_are_listed_while_another_process_writes_and_a_plan_is_refused_wit
         assert_refused(plan, "x.db is locked by another process: try again when that one has finished")
         writer.communicate()
     assert (folder / "x.db").read_bytes() == before
-
-
-def test_plans_of_no_database_make_none(clew, folder):
-    assert clew("plans", "--db", "x.db").code == 0
-    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("kilobytes", [30, 64, 100])
