@@ -25,6 +25,7 @@ from ..tools.mcp.toolset import MOST_OFFERS, McpToolset, Offer
 from ..tools.traits import RISKY, traits_of
 from .limits import Meter, meter
 from .model_source import ModelSource
+from .reply import KnownIds
 from .tool_config import tool_config
 from .toolbox import Toolbox
 
@@ -59,6 +60,9 @@ class Equipment:
 
     mcp: McpToolset | None = None
     """Its MCP servers; None for an agent that has none."""
+
+    known_ids: KnownIds = field(default_factory=KnownIds)
+    """The ids that messages and calls of its threads have."""
 
     _toolboxes: dict[int, tuple[Offer, Toolbox]] = field(default_factory=dict)
     _prompts: dict[tuple[str, Path], str] = field(default_factory=dict)

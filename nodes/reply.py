@@ -21,17 +21,48 @@ LONGEST_CALL_ID = 40
 LONGEST_NAME = 64
 """Characters of a tool's name that OpenAI takes back; they are letters, digits, `_` and `-`."""
 
+MOST_THREADS = 16
+"""Threads whose ids are kept; those of another one are read anew."""
+
 KEPT_METADATA = ("model_name", "finish_reason", "script")
 
 
-def stored_reply(reply: AIMessage, history: Sequence[AnyMessage]) -> AIMessage:
-    """The reply with calls that have unique ids and JSON arguments, an id of its own, and some content."""
+class KnownIds:
+    """The ids that the messages and calls of threads have, each thread read on from where it was read last.
+
+    A thread is told by its first message; the newest few are kept.
+    """
+
+    def __init__(self) -> None:
+        self._threads: dict[str, tuple[int, str, set[str]]] = {}
+
+    def of(self, history: Sequence[AnyMessage]) -> set[str]:
+        """The ids of a history's messages and of its calls."""
+        if not history:
+            return set()
+        thread, newest = history[0].id or "", history[-1].id or ""
+        length, last, known = self._threads.pop(thread, (0, "", set[str]()))
+        if length > len(history) or (length and history[length - 1].id != last):
+            length, known = 0, set()
+        for message in history[length:]:
+            known.add(message.id or "")
+            if isinstance(message, AIMessage):
+                known.update(call["id"] or "" for call in message.tool_calls)
+        self._threads[thread] = len(history), newest, known
+        if len(self._threads) > MOST_THREADS:
+            del self._threads[next(iter(self._threads))]
+        return known
+
+
+def stored_reply(reply: AIMessage, known: set[str]) -> AIMessage:
+    """The reply with calls that have JSON arguments, with ids for it and them that are none of `known`, and some
+    content.
+    """
     calls = [*reply.tool_calls, *map(_readable, reply.invalid_tool_calls)]
-    reply_taken, calls_taken = _taken(history, reply.id, {call["id"] for call in calls})
     return AIMessage(
         content=EMPTY_REPLY if not calls and is_empty(reply) else _in_blocks(reply.content),
-        tool_calls=_with_unique_ids(calls, calls_taken),
-        id=reply.id if reply.id and not reply_taken else fresh_id(),
+        tool_calls=_with_unique_ids(calls, known),
+        id=reply.id if reply.id and reply.id not in known else fresh_id(),
         name=reply.name,
         usage_metadata=reply.usage_metadata,
         response_metadata={
@@ -54,11 +85,12 @@ def _readable(call: InvalidToolCall) -> ToolCall:
     return ToolCall(name=call["name"] or "", args={INVALID_ARGUMENTS: call["args"] or ""}, id=call["id"])
 
 
-def _with_unique_ids(calls: Sequence[ToolCall], taken: set[str | None]) -> list[ToolCall]:
-    unique = []
+def _with_unique_ids(calls: Sequence[ToolCall], known: set[str]) -> list[ToolCall]:
+    unique, taken = [], set[str]()
     for call in calls:
         given = call["id"] or ""
-        identifier = given if 0 < len(given) <= LONGEST_CALL_ID and given not in taken else f"call_{uuid4().hex[:16]}"
+        is_free = 0 < len(given) <= LONGEST_CALL_ID and given not in known and given not in taken
+        identifier = given if is_free else f"call_{uuid4().hex[:16]}"
         taken.add(identifier)
         unique.append(ToolCall(name=_sendable(call["name"]), args=call["args"], id=identifier, type="tool_call"))
     return unique
@@ -73,19 +105,6 @@ def _in_blocks(content: str | list[str | dict[Any, Any]]) -> str | list[str | di
 
 def _sendable(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:LONGEST_NAME] or "unnamed"
-
-
-def _taken(history: Sequence[AnyMessage], reply_id: str | None, calls: set[str | None]) -> tuple[bool, set[str | None]]:
-    """Whether the history has the reply's id, and which of the calls' ids. One plain pass: it runs at every step."""
-    reply_taken, calls_taken = False, set[str | None]()
-    for message in history:
-        if message.id == reply_id:
-            reply_taken = True
-        if type(message) is AIMessage:
-            for call in message.tool_calls:
-                if call["id"] in calls:
-                    calls_taken.add(call["id"])
-    return reply_taken, calls_taken
 
 
 def text_of(content: Any) -> str:

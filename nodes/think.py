@@ -69,7 +69,7 @@ def think_node(equipment: Equipment) -> RunnableCallable:
             obeyed = {**clocked(progress, config), "inbox": {**progress["inbox"], "orders": stop.number}}
             ended = {**progress, **obeyed, "ending": stopped_ending()}
             return {"progress": ended, "status": "running", "outcome": None}
-        messages = Fresh([stored_reply(reply, history)])
+        messages = Fresh([stored_reply(reply, equipment.known_ids.of(history))])
         if problem := _objection(equipment, tools, reply):
             messages.append(note(problem))
         usage = Usage.model_validate(progress["usage"]) + usage_of(reply, model_name(model), equipment.settings.prices)
