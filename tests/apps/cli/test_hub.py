@@ -141,3 +141,10 @@ def test_a_stop_while_an_agent_ends_its_turn_ends_the_run_and_a_resume_takes_it_
     resumed = clew("resume", "t", "--json")
     assert (resumed.code, resumed.end["reason"]) == (0, "verified")
     assert asked(folder)[-8:] == ["code", "code", "verify", "verify"] * 2
+
+
+def test_a_thread_of_the_hub_can_be_pruned(clew, model, folder):
+    assert clew(*RUN, "--model", model).code == 0
+    before = clew("show", "t", "--json").out
+    assert clew("prune", "t", "--keep-latest").code == 0
+    assert clew("show", "t", "--json").out == before

@@ -160,3 +160,14 @@ def test_ctrl_c_during_parallel_steps_repeats_nothing_that_was_completed(clew, c
     result = clew("resume", "p1", "--json")
     assert (result.code, result.end["status"]) == (0, "finished")
     assert sorted((folder / "done.txt").read_text().split("\n")) == ["", "last", "quick", "slow one"]
+
+
+def test_a_plan_that_waits_in_a_step_can_be_pruned_and_then_answered(clew, cast):
+    model = cast({"text": "collect"}, {"text": "ask for a colour", "depends_on": [0]})
+    assert clew("plan", "report", "--model", model, "--thread", "t").code == 3
+    pruned = clew("prune", "t", "--keep-latest", "--json")
+    assert (pruned.code, json.loads(pruned.out)["pruned"][0]["deleted"] > 5) == (0, True)
+    result = clew("resume", "t", "--answer", "red", "--json")
+    assert (result.code, result.end["status"], result.end["answer"]) == (0, "finished", "The report is made.")
+    assert clew("prune", "t", "--keep-latest").code == 0
+    assert "2/2" in clew("show", "t").out
