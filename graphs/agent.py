@@ -53,19 +53,18 @@ from ..state.errors import UsageError
 from ..state.planning import PlanningState
 from ..state.settings import Settings, load_settings
 from ..state.spec import AgentSpec
-from ..tools.board_plans import BoardPlans
 from ..tools.catalog import build_installed, build_tools
 from ..tools.delegate import DELEGATE, delegate_tool
-from ..tools.mcp.toolset import McpToolset
-from ..tools.planning import Planning
 from .delegate import Child, add_children, find_children, purposes
 from .quiet import quiet
 from .remote import create_remote_agent
 from .specs import agent_spec
 from .unbounded import unbounded
 
-if TYPE_CHECKING:  # the models' package is slow to import, and only a model needs it
+if TYPE_CHECKING:  # what only some agents need is imported where they are made
     from langchain_core.language_models import BaseChatModel
+
+    from ..tools.mcp.toolset import McpToolset
 
 CONDENSE = "condense"
 """The node that makes a long history fit, in the graph of an agent with condensers."""
@@ -256,7 +255,11 @@ def _mcp_toolset(spec: AgentSpec, settings: Settings, own: list[str], workspace:
     servers = settings.mcp.chosen(spec.mcp_servers)
     if spec.requires_mcp and not servers:
         raise UsageError(f"the agent {spec.name} needs an MCP server: add one to clew.toml as [mcp.servers.NAME]")
-    return McpToolset(servers, settings.home, own=own, workspace=workspace) if servers else None
+    if not servers:
+        return None
+    from ..tools.mcp.toolset import McpToolset
+
+    return McpToolset(servers, settings.home, own=own, workspace=workspace)
 
 
 def _own_tools(spec: AgentSpec, workspace: Path | None, settings: Settings) -> list[BaseTool]:
@@ -264,5 +267,8 @@ def _own_tools(spec: AgentSpec, workspace: Path | None, settings: Settings) -> l
     optional = build_installed(spec.optional_tools, workspace=workspace, settings=settings)
     tools = {tool.name: tool for tool in [*named, *optional]}
     if PLAN in spec.context:
+        from ..tools.board_plans import BoardPlans
+        from ..tools.planning import Planning
+
         tools["planning"] = Planning(plans=BoardPlans())
     return list(tools.values())

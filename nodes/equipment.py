@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
@@ -21,13 +22,15 @@ from ..state.errors import UsageError
 from ..state.sandbox import SandboxOptions
 from ..state.settings import Settings
 from ..state.spec import AgentSpec
-from ..tools.mcp.toolset import MOST_OFFERS, McpToolset, Offer
 from ..tools.traits import RISKY, traits_of
 from .limits import Meter, meter
 from .model_source import ModelSource
 from .reply import KnownIds
 from .tool_config import tool_config
 from .toolbox import Toolbox
+
+if TYPE_CHECKING:  # few agents have servers
+    from ..tools.mcp.toolset import McpToolset, Offer
 
 MCP = "mcp"
 """The context node of an agent with MCP servers."""
@@ -89,6 +92,8 @@ class Equipment:
         """Its own tools and those of its MCP servers, as they stand in the run of this `call_config`."""
         if self.mcp is None:
             return self.toolbox
+        from ..tools.mcp.toolset import MOST_OFFERS
+
         offer = await self.mcp.offer(config)
         if id(offer) not in self._toolboxes:
             for oldest in list(self._toolboxes)[: len(self._toolboxes) - MOST_OFFERS]:

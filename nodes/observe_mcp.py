@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -15,11 +15,13 @@ from ..prompts.load import load_prompt
 from ..state.agent import AgentState, Ending, Progress
 from ..state.context import RunContext, can_ask, run_context
 from ..state.question import Question
-from ..tools.mcp.pins import Changed
-from ..tools.mcp.toolset import Look
 from .equipment import Equipment, agent_path
 from .node import node
 from .progress import current_progress
+
+if TYPE_CHECKING:  # few agents have servers
+    from ..tools.mcp.pins import Changed
+    from ..tools.mcp.toolset import Look
 
 ACCEPT, REJECT = "accept", "reject"
 

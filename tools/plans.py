@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from langchain_core.messages import AnyMessage, ToolMessage
 from langgraph.config import get_config, get_store
 
-from ..checkpoints.plans import PlanLibrary
 from ..state.errors import PlanError, UsageError
 from ..state.plan import Plan, ToolExecution
 from ..state.plan_fold import apply_operations
@@ -21,6 +20,9 @@ from ..state.plan_operation import (
     dump_operations,
     read_operations,
 )
+
+if TYPE_CHECKING:  # only a tool on its own opens a library
+    from ..checkpoints.plans import PlanLibrary
 
 Edit = Callable[[Plan], Sequence[StepOperation]]
 """Works out what is to change in a plan."""
@@ -237,6 +239,8 @@ def run_plans() -> LibraryPlans:
         store, config = None, {}
     if store is None:
         raise UsageError("The planning tool has nowhere to keep plans: compile the graph with a store.")
+    from ..checkpoints.plans import PlanLibrary
+
     return LibraryPlans(PlanLibrary(store), scope=config.get("configurable", {}).get("thread_id", "default"))
 
 
