@@ -28,7 +28,10 @@ def _head(report: Report, day: date) -> Iterator[str]:
     yield (
         "A step is a model's reply of about 110 characters with one tool call, and a result of about 440 characters. "
         "The model is scripted and costs nothing. Who keeps the run does so in SQLite with `synchronous=NORMAL` and "
-        '`durability="sync"`, unless a table says else; pydantic-ai, openai-agents and smolagents keep nothing.'
+        '`durability="sync"`, unless a table says else; pydantic-ai, openai-agents and smolagents keep nothing. Each '
+        "measured run comes right behind one of three steps, so that nobody is charged for cold caches; files and "
+        "tables are made before. `clew` is measured with a tool that says nothing of itself, so that each call goes "
+        "through the journal."
     )
     yield "## Figures to reach"
     rows = [
